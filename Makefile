@@ -1,0 +1,135 @@
+# foray - build, test, install. `make help` lists the targets.
+
+MAKEFLAGS += --no-builtin-rules
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.SECONDARY:
+comma := ,
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBEXECDIR ?= $(PREFIX)/libexec/foray
+MANDIR ?= $(PREFIX)/share/man
+DESTDIR ?=
+
+# --- variants live side by side: build, build-san, build-fuzz ---------------
+SUFFIX := $(if $(SANITIZE),-san)$(if $(FUZZ),-fuzz)
+BUILD ?= build$(SUFFIX)
+
+CC ?= cc
+ifeq ($(origin CC),default)
+CC := $(if $(FUZZ),clang,gcc)
+endif
+PKG_CONFIG ?= pkg-config
+CFLAGS ?= -O2 -g
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes -Wold-style-definition -Wpointer-arith \
+	-Wwrite-strings -Wformat=2 -Wundef -Wvla -Wimplicit-fallthrough \
+	-fno-common $(if $(WERROR),-Werror)
+HARDEN := -fstack-protector-strong -fPIE \
+	$(if $(SANITIZE)$(FUZZ),,-D_FORTIFY_SOURCE=2)
+SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) \
+	$(if $(FUZZ),-fsanitize=fuzzer-no-link$(comma)address$(comma)undefined)
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DFORAY_VERSION='"$(VERSION)"' \
+	-DLIBEXECDIR='"$(LIBEXECDIR)"' -I. $(WARN) $(HARDEN) $(SANFLAGS) \
+	$(CFLAGS) $(PKGS_CFLAGS)
+ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now $(SANFLAGS) $(LDFLAGS)
+
+# --- what each program links: only what it needs ----------------------------
+PKGS_BASE := libzmq jansson libbsd-overlay libsodium libutf8proc
+PKGS_PROTO := $(PKGS_BASE) msgpack
+PKGS_SANDBOX := libseccomp
+PKGS_WORKER := $(PKGS_PROTO) $(PKGS_SANDBOX)
+PKGS_FORAY := $(PKGS_PROTO) $(PKGS_SANDBOX) sqlite3
+PKGS_ALL := $(sort $(PKGS_FORAY) $(PKGS_WORKER))
+
+ifneq ($(filter-out deps deps-test deps-long help clean demo,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(shell $(PKG_CONFIG) --exists $(PKGS_ALL) && echo ok),ok)
+$(error libraries are missing: $(shell $(PKG_CONFIG) --print-errors --exists $(PKGS_ALL) 2>&1 | \
+	sed -n "s/^No package '\(.*\)' found/\1/p"); run `make deps` to install the Debian packages)
+endif
+endif
+PKGS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS_ALL) 2>/dev/null)
+libs = $(shell $(PKG_CONFIG) --libs $(1))
+
+COMMON := $(wildcard common/*.c)
+PROTO := $(wildcard proto/*.c)
+SANDBOX := $(wildcard sandbox/*.c sandbox/policy/*.c)
+foray_SRCS := $(wildcard orchestrator/*.c orchestrator/*/*.c) \
+	$(SANDBOX) $(PROTO) $(COMMON)
+foray-host_SRCS := $(wildcard worker/host/*.c) $(SANDBOX) $(PROTO) $(COMMON)
+foray-worker_SRCS := $(wildcard worker/agent/*.c) $(SANDBOX) $(PROTO) $(COMMON)
+foray_PKGS := $(PKGS_FORAY)
+foray-host_PKGS := $(PKGS_WORKER)
+foray-worker_PKGS := $(PKGS_WORKER)
+PROGS := foray foray-host foray-worker
+
+objs = $(patsubst %.c,$(BUILD)/%.o,$(1))
+
+ifeq ($(V),1)
+Q :=
+say := @:
+else
+Q := @
+say := @printf '  %-6s %s\n'
+endif
+
+.PHONY: all
+all: $(addprefix $(BUILD)/,$(PROGS))
+
+define program
+$(BUILD)/$(1): $(call objs,$($(1)_SRCS)) $(BUILD)/.flags
+	$$(say) LINK $$@
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) \
+		$$(call libs,$($(1)_PKGS)) $$(LIBS)
+endef
+$(foreach p,$(PROGS),$(eval $(call program,$(p))))
+
+$(BUILD)/%.o: %.c $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Changes only when the compiler or its flags do.
+$(BUILD)/.flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' >$@.new; \
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+.PHONY: FORCE
+FORCE:
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+include tests/tests.mk
+include deploy/deps.mk
+
+.PHONY: install
+install: all
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBEXECDIR) \
+		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(MANDIR)/man8
+	install -m 755 $(BUILD)/foray $(BUILD)/foray-host $(DESTDIR)$(BINDIR)
+	install -m 755 $(BUILD)/foray-worker $(DESTDIR)$(LIBEXECDIR)
+	install -m 644 orchestrator/foray.1 $(DESTDIR)$(MANDIR)/man1
+	install -m 644 worker/host/foray-host.8 $(DESTDIR)$(MANDIR)/man8
+
+.PHONY: clean
+clean:
+	rm -rf build build-san build-fuzz build-san-fuzz
+
+.PHONY: help
+help:
+	@echo 'make            build build/foray, build/foray-host, build/foray-worker'
+	@echo 'make demo       install what is missing, build, fix a real bug in parallel'
+	@echo 'make test       all tests (installs what they need)'
+	@echo 'make deps       Debian packages for build and demo (deps-test, deps-long: more)'
+	@echo 'make lint       format, layers, sizes, static analysis'
+	@echo 'make bench      ratios against bare bwrap, measured in one run'
+	@echo 'make fuzz       the fuzzers, FUZZ_SECONDS each (default 60)'
+	@echo 'make test-long  kill tests and other long ones'
+	@echo 'make install    to DESTDIR and PREFIX ($(PREFIX)); make clean'
+	@echo 'V=1 shows commands; SANITIZE=address,undefined builds into build-san'

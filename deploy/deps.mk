@@ -1,0 +1,16 @@
+# Included by the Makefile: the Debian packages, by use.
+
+DEPS := gcc libc6-dev make pkg-config libzmq3-dev libmsgpack-dev libbsd-dev \
+	libjansson-dev libutf8proc-dev libsqlite3-dev libseccomp-dev \
+	libsodium-dev bubblewrap git ripgrep python3
+DEPS_TEST := libcmocka-dev nodejs procps
+DEPS_LONG := clang clang-format clang-tidy libclang-rt-dev cppcheck shellcheck \
+	mandoc codespell valgrind
+
+.PHONY: deps deps-test deps-long
+deps:
+	@sh deploy/deps.sh 'build and demo' $(DEPS)
+deps-test: deps
+	@sh deploy/deps.sh 'tests' $(DEPS_TEST)
+deps-long: deps-test
+	@sh deploy/deps.sh 'lint and fuzzing' $(DEPS_LONG)

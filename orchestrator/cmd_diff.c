@@ -1,0 +1,142 @@
+#include "common/compat.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "orchestrator/cmd.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/verify/apply.h"
+
+static int cmd_diff_main(int argc, char **argv);
+static int cmd_apply_main(int argc, char **argv);
+
+const struct cmd cmd_diff = {
+	.name = "diff",
+	.synopsis = "[RUN]",
+	.purpose = "Print the verified patch of a run",
+	.help = "",
+	.run = cmd_diff_main,
+};
+
+const struct cmd cmd_apply = {
+	.name = "apply",
+	.synopsis = "[-C DIR] [--branch NAME] [RUN]",
+	.purpose = "Apply the verified patch of a run to its tree",
+	.help =
+	    "  -C, --repo DIR      another tree than the run's\n"
+	    "      --branch NAME   commit it on a new branch, the tree stays "
+	    "as it is\n",
+	.run = cmd_apply_main,
+};
+
+static int
+read_final(struct store *s, struct buf *b, struct err *e)
+{
+	char *path = path_join(store_dir(s), "patches/final.patch");
+	int r = 0;
+
+	if (access(path, F_OK) < 0)
+		r = err_set(e, ERR_NOTFOUND,
+		    "run %s has no verified patch (`foray show %s` says what "
+		    "was tried)",
+		    store_id(s), store_id(s));
+	else
+		r = file_read(path, true, b, e);
+	free(path);
+	return r;
+}
+
+static int
+cmd_diff_main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct err e = { 0 };
+	struct store *s;
+	struct buf b;
+	int opt, r;
+
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1)
+		return opt == 'h' ? cmd_help(&cmd_diff)
+				  : cmd_bad_option(&cmd_diff, opt, argv);
+	if ((r = cmd_open(
+		 &cmd_diff, argc - optind, argv + optind, false, &s)) != 0)
+		return r;
+	buf_init(&b, 64 << 20);
+	if (read_final(s, &b, &e) < 0)
+		r = e.code == ERR_NOTFOUND
+		    ? (log_error("%s", e.text), EXIT_UNFIXED)
+		    : cmd_fail(&e);
+	else
+		(void)fwrite(buf_str(&b), 1, b.len, stdout);
+	buf_clear(&b);
+	store_close(s);
+	return r;
+}
+
+static int
+apply(struct store *s, const char *repo, const char *branch)
+{
+	char *root = repo != NULL ? realpath(repo, NULL) : store_get(s, "repo");
+	struct err e = { 0 };
+	struct buf b;
+	int r;
+
+	buf_init(&b, 64 << 20);
+	if (root == NULL)
+		r = err_set(&e, ERR_USAGE, "%s: no such directory",
+		    repo != NULL ? repo : "the run's tree");
+	else if ((r = read_final(s, &b, &e)) == 0)
+		r = branch != NULL
+		    ? apply_branch(root, branch, b.data, b.len, NULL, &e)
+		    : apply_tree(root, b.data, b.len, &e);
+	if (r == 0)
+		(void)printf("applied to %s\n", branch != NULL ? branch : root);
+	buf_clear(&b);
+	free(root);
+	if (r < 0 && e.code != ERR_NOTFOUND && e.code != ERR_USAGE) {
+		log_error("%s", e.text);
+		return EXIT_UNFIXED;
+	}
+	return r < 0 ? cmd_fail(&e) : 0;
+}
+
+static int
+cmd_apply_main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "repo", required_argument, NULL, 'C' },
+		{ "branch", required_argument, NULL, 'b' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	const char *repo = NULL, *branch = NULL;
+	struct store *s;
+	int opt, r;
+
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":C:h", options, NULL)) != -1) {
+		if (opt == 'h')
+			return cmd_help(&cmd_apply);
+		if (opt == 'C')
+			repo = optarg;
+		else if (opt == 'b')
+			branch = optarg;
+		else
+			return cmd_bad_option(&cmd_apply, opt, argv);
+	}
+	if ((r = cmd_open(
+		 &cmd_apply, argc - optind, argv + optind, false, &s)) != 0)
+		return r;
+	r = apply(s, repo, branch);
+	store_close(s);
+	return r;
+}

@@ -1,0 +1,90 @@
+#include "common/compat.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/path.h"
+#include "orchestrator/cmd.h"
+#include "orchestrator/run/run.h"
+#include "sandbox/probe.h"
+
+static int cmd_doctor_main(int argc, char **argv);
+
+const struct cmd cmd_doctor = {
+	.name = "doctor",
+	.synopsis = "",
+	.purpose = "Say what this machine can and can't do, and the remedy",
+	.help = "",
+	.run = cmd_doctor_main,
+};
+
+static void
+print(const struct probe_item *it)
+{
+	static const char *const state[] = { "ok", "MISSING", "reduced" };
+
+	(void)printf("%-18s %-8s %s\n", it->name, state[it->state], it->detail);
+	if (it->cost[0] != '\0')
+		(void)printf("%-18s %-8s cost: %s\n", "", "", it->cost);
+	if (it->remedy[0] != '\0')
+		(void)printf("%-18s %-8s remedy: %s\n", "", "", it->remedy);
+}
+
+static int
+program(const char *name)
+{
+	char *path = NULL;
+	struct err e = { 0 };
+
+	if (path_program(name, &path, &e) < 0) {
+		(void)printf("%-18s %-8s %s\n", name, "MISSING", e.text);
+		return -1;
+	}
+	(void)printf("%-18s %-8s %s\n", name, "ok", path);
+	free(path);
+	return 0;
+}
+
+static int
+cmd_doctor_main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct probe_item items[PROBE_MAX];
+	struct err e = { 0 };
+	char *cache = NULL, *scratch;
+	size_t i, n;
+	int opt, r = 0;
+
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1)
+		return opt == 'h' ? cmd_help(&cmd_doctor)
+				  : cmd_bad_option(&cmd_doctor, opt, argv);
+	if (argc > optind)
+		return cmd_usage(&cmd_doctor, "it takes no arguments");
+	if (path_cache_dir(&cache, &e) < 0)
+		return cmd_fail(&e);
+	scratch = path_join(cache, "scratch");
+	n = probe_all(scratch, items);
+	for (i = 0; i < n; i++)
+		print(&items[i]);
+	if (program("foray-host") < 0 || program("foray-worker") < 0)
+		r = EXIT_FATAL;
+	if (probe_sandbox(&e) < 0) {
+		(void)printf("\nworkers can't run here: %s\n", e.text);
+		r = EXIT_SANDBOX;
+	} else {
+		(void)printf("\nworkers can run here%s\n",
+		    geteuid() == 0 ? " (started as root: under an "
+				     "unprivileged uid)"
+				   : "");
+	}
+	free(scratch);
+	free(cache);
+	return r;
+}

@@ -1,0 +1,248 @@
+#include "common/compat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/buf.h"
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/num.h"
+#include "common/text.h"
+#include "orchestrator/cmd.h"
+#include "orchestrator/run/run.h"
+
+#define MAX_TASK (128u << 10)
+
+enum {
+	OPT_PROTECT = 256,
+	OPT_MAX_TIME,
+	OPT_MAX_CALLS,
+	OPT_MAX_TOKENS,
+	OPT_SEED,
+	OPT_ALL,
+	OPT_APPLY,
+	OPT_BRANCH,
+	OPT_JSON
+};
+
+static const struct option options[] = {
+	{ "repo", required_argument, NULL, 'C' },
+	{ "test", required_argument, NULL, 't' },
+	{ "check", required_argument, NULL, 'k' },
+	{ "workers", required_argument, NULL, 'n' },
+	{ "model", required_argument, NULL, 'm' },
+	{ "file", required_argument, NULL, 'f' },
+	{ "protect", required_argument, NULL, OPT_PROTECT },
+	{ "max-time", required_argument, NULL, OPT_MAX_TIME },
+	{ "max-calls", required_argument, NULL, OPT_MAX_CALLS },
+	{ "max-tokens", required_argument, NULL, OPT_MAX_TOKENS },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "all", no_argument, NULL, OPT_ALL },
+	{ "apply", no_argument, NULL, OPT_APPLY },
+	{ "branch", required_argument, NULL, OPT_BRANCH },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char help[] =
+    "  -C, --repo DIR        the tree to work on (.); never changed without "
+    "--apply\n"
+    "  -t, --test CMD        a test command; the first must come to pass "
+    "(detected)\n"
+    "  -k, --check CMD       must pass on a candidate too (build, linter)\n"
+    "  -n, --workers N       workers at once (the smaller of 4 and the "
+    "processors)\n"
+    "  -m, --model NAME      builtin (no other in this release)\n"
+    "  -f, --file FILE       read the TASK from FILE (- is stdin)\n"
+    "      --protect GLOB    more files that no worker may change\n"
+    "      --max-time D      90, 10m, 2h: the whole run\n"
+    "      --max-calls N     model calls of the whole run\n"
+    "      --max-tokens N    tokens of the whole run\n"
+    "      --seed N          for choices left to chance (1)\n"
+    "      --all             do not stop at the first verified fix\n"
+    "      --apply           apply the verified patch to the tree\n"
+    "      --branch NAME     commit it on a new branch instead\n"
+    "      --json            one event a line on stdout\n\n"
+    "The path of the verified patch goes to stdout, progress to stderr.\n";
+
+static int cmd_run_main(int argc, char **argv);
+
+const struct cmd cmd_run = {
+	.name = "run",
+	.synopsis = "[-C DIR] [-t TESTCMD]... [-k CHECKCMD]... [-n WORKERS] "
+		    "[OPTIONS] [TASK]",
+	.purpose = "Find and verify a fix for a failing test",
+	.help = help,
+	.run = cmd_run_main,
+};
+
+/* TASK, -f FILE, or stdin when something is piped there. */
+static int
+read_task(int argc, char **argv, const char *file, char **ret, struct err *e)
+{
+	struct buf raw, clean;
+	int r = 0, i;
+
+	buf_init(&raw, MAX_TASK);
+	buf_init(&clean, MAX_TASK * 2);
+	if (file != NULL && argc > 0)
+		r = err_set(e, ERR_USAGE, "a TASK and -f: give one of them");
+	else if (file != NULL && strcmp(file, "-") != 0)
+		r = file_read(file, false, &raw, e);
+	else if (file != NULL)
+		r = fd_read_all(STDIN_FILENO, &raw);
+	for (i = 0; r == 0 && i < argc; i++)
+		r = buf_printf(&raw, "%s%s", i > 0 ? " " : "", argv[i]);
+	if (r == -ENOBUFS || r == ERR_LIMIT)
+		r = err_set(e, ERR_USAGE, "the TASK is longer than %u KiB",
+		    MAX_TASK >> 10);
+	if (r == 0)
+		r = text_clean(&clean, buf_str(&raw), raw.len, 0);
+	if (r == 0 && clean.len > 0)
+		*ret = buf_detach(&clean, NULL);
+	buf_clear(&raw);
+	buf_clear(&clean);
+	return r;
+}
+
+static int
+check_model(const char *model, struct err *e)
+{
+	if (strcmp(model, "builtin") == 0)
+		return 0;
+	return err_set(e, ERR_USAGE,
+	    "-m %s: this release has only the model builtin", model);
+}
+
+static int
+set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
+{
+	uint64_t n;
+	int r = 0;
+
+	switch (opt) {
+	case 'C':
+		o->repo = arg;
+		break;
+	case 't':
+		if (arg[strspn(arg, " \t\n")] == '\0')
+			return err_set(
+			    e, ERR_USAGE, "-t: the command is empty");
+		strv_add(&o->tests, arg);
+		break;
+	case 'k':
+		strv_add(&o->checks, arg);
+		break;
+	case 'n':
+		if ((r = num_u64(arg, 1, RUN_MAX_WORKERS, "-n", &n, e)) == 0)
+			o->workers = (unsigned)n;
+		break;
+	case 'm':
+		o->model = arg;
+		return check_model(arg, e);
+	case OPT_PROTECT:
+		strv_add(&o->protect, arg);
+		break;
+	case OPT_MAX_TIME:
+		return num_duration_ms(arg, "--max-time", &o->max_time_ms, e);
+	case OPT_MAX_CALLS:
+		return num_u64(
+		    arg, 1, UINT32_MAX, "--max-calls", &o->max_calls, e);
+	case OPT_MAX_TOKENS:
+		return num_u64(
+		    arg, 1, UINT64_MAX, "--max-tokens", &o->max_tokens, e);
+	case OPT_SEED:
+		return num_u64(arg, 0, UINT64_MAX, "--seed", &o->seed, e);
+	case OPT_ALL:
+		o->all = true;
+		break;
+	case OPT_APPLY:
+		o->apply = true;
+		break;
+	case OPT_BRANCH:
+		o->branch = arg;
+		break;
+	case OPT_JSON:
+		o->json = true;
+		break;
+	default:
+		break;
+	}
+	return r;
+}
+
+/* Real providers come later; a key that is set must not be a surprise. */
+static void
+note_keys(void)
+{
+	static const char *const keys[] = { "OPENAI_API_KEY",
+		"ANTHROPIC_API_KEY" };
+	size_t i;
+
+	for (i = 0; i < nitems(keys); i++)
+		if (getenv(keys[i]) != NULL)
+			log_info("%s is set, but this release has only the "
+				 "built-in model: the key is not used",
+			    keys[i]);
+}
+
+static int
+cmd_run_main(int argc, char **argv)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct run_opts o = {
+		.repo = ".",
+		.workers = cpus > 4 ? 4
+		    : cpus < 1      ? 1
+				    : (unsigned)cpus,
+		.model = "builtin",
+		.seed = 1,
+	};
+	const char *file = NULL;
+	char *task = NULL;
+	struct err e = { 0 };
+	int opt, ret;
+
+	opterr = 0;
+	while ((opt = getopt_long(
+		    argc, argv, ":C:t:k:n:m:f:h", options, NULL)) != -1) {
+		if (opt == 'h') {
+			ret = cmd_help(&cmd_run);
+			goto out;
+		}
+		if (opt == '?' || opt == ':') {
+			ret = cmd_bad_option(&cmd_run, opt, argv);
+			goto out;
+		}
+		if (opt == 'f') {
+			file = optarg;
+		} else if (set_option(&o, opt, optarg, &e) < 0) {
+			ret = cmd_usage(&cmd_run, "%s", e.text);
+			goto out;
+		}
+	}
+	if (o.apply && o.branch != NULL) {
+		ret = cmd_usage(
+		    &cmd_run, "--apply and --branch: give one of them");
+		goto out;
+	}
+	if (read_task(argc - optind, argv + optind, file, &task, &e) < 0) {
+		ret = cmd_fail(&e);
+		goto out;
+	}
+	o.task = task;
+	note_keys();
+	ret = run_main(&o, NULL);
+out:
+	strv_clear(&o.tests);
+	strv_clear(&o.checks);
+	strv_clear(&o.protect);
+	free(task);
+	return ret;
+}

@@ -1,0 +1,121 @@
+#include "common/compat.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "orchestrator/cmd.h"
+
+static int cmd_show_main(int argc, char **argv);
+
+const struct cmd cmd_show = {
+	.name = "show",
+	.synopsis = "[RUN]",
+	.purpose = "Show what a run did: status, subtasks, what was ruled out",
+	.help = "",
+	.run = cmd_show_main,
+};
+
+/* Text of others, on one line. */
+static void
+put(const char *before, const char *s, const char *after)
+{
+	struct buf b;
+
+	buf_init(&b, 64 << 10);
+	(void)text_escape(&b, s, strlen(s));
+	(void)printf("%s%s%s", before, buf_str(&b), after);
+	buf_clear(&b);
+}
+
+static void
+list(const json_t *summary, const char *key, const char *before)
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach (json_object_get(summary, key), i, v)
+		if (json_is_string(v))
+			put(before, json_string_value(v), "\n");
+}
+
+static int
+on_row(const struct store_row *row, void *ctx unused_arg)
+{
+	json_t *j = NULL;
+	const char *verdict = "", *reason = "";
+
+	if (row->summary != NULL &&
+	    json_parse(row->summary, strlen(row->summary), 1 << 20, &j, NULL) ==
+		0) {
+		(void)json_get_str(j, "verdict", true, &verdict, NULL);
+		(void)json_get_str(j, "reason", true, &reason, NULL);
+	}
+	(void)printf("  %-14s %-8s %-9s", row->label, row->state,
+	    *row->worker != '\0' ? row->worker : "-");
+	put(" ", verdict, "");
+	if (*reason != '\0')
+		put(": ", reason, "");
+	if (j != NULL)
+		(void)printf("  [%lld calls, %lld edits]",
+		    (long long)json_integer_value(json_object_get(j, "calls")),
+		    (long long)json_integer_value(json_object_get(j, "tried")));
+	if (row->attempts > 1)
+		(void)printf("  (%u attempts)", row->attempts);
+	(void)putchar('\n');
+	if (row->hypothesis != NULL && strcmp(row->kind, "explore") == 0)
+		put("      ", row->hypothesis, "\n");
+	if (strcmp(row->kind, "explore") == 0) {
+		list(j, "findings", "        - ");
+		list(j, "evidence", "        at ");
+	}
+	json_decref(j);
+	return 0;
+}
+
+static void
+fact(struct store *s, const char *key)
+{
+	char *v = store_get(s, key), name[32];
+
+	(void)snprintf(name, sizeof name, "%-9s", key);
+	if (v != NULL && *v != '\0')
+		put(name, v, "\n");
+	free(v);
+}
+
+static int
+cmd_show_main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct err e = { 0 };
+	struct store *s;
+	char *status;
+	int opt, r;
+
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1)
+		return opt == 'h' ? cmd_help(&cmd_show)
+				  : cmd_bad_option(&cmd_show, opt, argv);
+	if ((r = cmd_open(
+		 &cmd_show, argc - optind, argv + optind, false, &s)) != 0)
+		return r;
+	status = store_status(s);
+	(void)printf("%-9s%s\n%-9s%s\n", "run", store_id(s), "status", status);
+	fact(s, "reason");
+	fact(s, "repo");
+	fact(s, "task");
+	fact(s, "model");
+	(void)printf("%-9s%s\n%-9s%llu\n", "dir", store_dir(s), "calls",
+	    (unsigned long long)store_exchanges(s, NULL));
+	(void)puts("subtasks");
+	r = store_subtasks(s, on_row, NULL, &e) < 0 ? cmd_fail(&e) : 0;
+	free(status);
+	store_close(s);
+	return r;
+}

@@ -1,0 +1,136 @@
+/*
+ * foray - explore a hard bug in parallel. See foray(1).
+ */
+#include "common/compat.h"
+
+#include <getopt.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "orchestrator/cmd.h"
+#include "orchestrator/run/run.h"
+#include "sandbox/limits.h"
+
+static const struct cmd *const commands[] = { &cmd_run, &cmd_runs, &cmd_show,
+	&cmd_log, &cmd_diff, &cmd_apply, &cmd_rm, &cmd_audit, &cmd_doctor,
+	&cmd_sandbox, &cmd_tool };
+
+static void
+usage(FILE *out)
+{
+	size_t i;
+
+	(void)fputs("usage: foray COMMAND [OPTIONS] [ARGUMENTS]\n\n"
+		    "Explores a hard bug in parallel: sandboxed workers try "
+		    "hypotheses, the verified\nfix is kept.\n\n",
+	    out);
+	for (i = 0; i < nitems(commands); i++)
+		(void)fprintf(out, "  %-8s %s\n", commands[i]->name,
+		    commands[i]->purpose);
+	(void)fputs("\n`foray COMMAND --help` says more, foray(1) everything. "
+		    "Start with:\n\n"
+		    "  foray run -C DIR -t 'TEST COMMAND'\n\n"
+		    "Exit status: 0 a verified fix (or the command's own "
+		    "success), 1 no verified fix,\n2 usage, no tests, or "
+		    "tests already green, 3 a budget ended the run, 4 the "
+		    "sandbox\ncan't be set up here, 5 a host failed for good, "
+		    "130 interrupted.\n",
+	    out);
+}
+
+int
+cmd_help(const struct cmd *c)
+{
+	(void)printf("usage: foray %s %s\n\n%s.\n%s%s", c->name, c->synopsis,
+	    c->purpose, *c->help != '\0' ? "\n" : "", c->help);
+	return 0;
+}
+
+int
+cmd_usage(const struct cmd *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	(void)fputs("foray: ", stderr);
+	va_start(ap, fmt);
+	(void)vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	(void)fprintf(
+	    stderr, "\n`foray %s --help` shows what it takes\n", c->name);
+	return EXIT_USAGE;
+}
+
+int
+cmd_bad_option(const struct cmd *c, int opt, char **argv)
+{
+	char one[] = { '-', (char)optopt, '\0' };
+	const char *name = optopt != 0 && optopt < 256 ? one : argv[optind - 1];
+
+	if (opt == ':')
+		return cmd_usage(c, "%s needs a value", name);
+	return cmd_usage(c, "%s is no option of `foray %s`", name, c->name);
+}
+
+int
+cmd_fail(const struct err *e)
+{
+	log_error("%s", e->text);
+	switch (e->code) {
+	case ERR_SANDBOX:
+		return EXIT_SANDBOX;
+	case ERR_USAGE:
+	case ERR_NOTFOUND:
+	case ERR_SYNTAX:
+		return EXIT_USAGE;
+	default:
+		return EXIT_FATAL;
+	}
+}
+
+int
+cmd_open(
+    const struct cmd *c, int argc, char **argv, bool write, struct store **ret)
+{
+	struct err e = { 0 };
+
+	if (argc > 1)
+		return cmd_usage(
+		    c, "one run at most: \"%s\" is too much", argv[1]);
+	if (store_open(argc == 1 ? argv[0] : NULL, write, ret, &e) < 0)
+		return cmd_fail(&e);
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	size_t i;
+
+	(void)setlocale(LC_CTYPE, "");
+	(void)signal(SIGPIPE, SIG_IGN);
+	log_init("foray");
+	limits_raise_nofile();
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+	    strcmp(argv[1], "help") == 0) {
+		usage(stdout);
+		return 0;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		(void)printf("foray %s\n", FORAY_VERSION);
+		return 0;
+	}
+	for (i = 0; i < nitems(commands); i++)
+		if (strcmp(argv[1], commands[i]->name) == 0)
+			return commands[i]->run(argc - 1, argv + 1);
+	(void)fprintf(stderr,
+	    "foray: there is no command \"%s\"\n`foray --help` lists them\n",
+	    argv[1]);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,171 @@
+#include "common/compat.h"
+
+#include "orchestrator/repair/gen.h"
+
+#define PER_OP_MAX 6000 /* candidates of one operator in one source */
+
+static void
+emit(struct gen *g, size_t from, size_t to, int rank, const char *text,
+    size_t len)
+{
+	static const int bounds[] = { 1, 3, 8 };
+	uint32_t line = source_line(g->s, from);
+	int k = 0;
+	float score;
+
+	if (g->made >= PER_OP_MAX)
+		return;
+	while (k < 3 && rank >= bounds[k])
+		k++;
+	score = g->op->yield[k] * (g->weight != NULL ? g->weight[line - 1] : 1);
+	if (score <= 0)
+		return;
+	g->made++;
+	cands_add(g->out, g->s, g->idx, g->op_no, score, from, to, text, len);
+}
+
+static void printflike(5, 0)
+emit_fmt(struct gen *g, size_t from, size_t to, int rank, const char *fmt,
+    va_list ap)
+{
+	char text[1024];
+	int n = vsnprintf(text, sizeof text, fmt, ap);
+
+	if (n >= 0 && (size_t)n < sizeof text)
+		emit(g, from, to, rank, text, (size_t)n);
+}
+
+void
+gen_put(struct gen *g, size_t a, size_t b, int rank, const char *fmt, ...)
+{
+	const struct source *s = g->s;
+	va_list ap;
+
+	if (a > b || b >= s->n_tok)
+		return;
+	va_start(ap, fmt);
+	emit_fmt(g, s->tok[a].off, s->tok[b].off + s->tok[b].len, rank, fmt,
+	    ap);
+	va_end(ap);
+}
+
+void
+gen_after(struct gen *g, size_t i, int rank, const char *fmt, ...)
+{
+	size_t at;
+	va_list ap;
+
+	if (i >= g->s->n_tok)
+		return;
+	at = g->s->tok[i].off + g->s->tok[i].len;
+	va_start(ap, fmt);
+	emit_fmt(g, at, at, rank, fmt, ap);
+	va_end(ap);
+}
+
+void
+gen_before(struct gen *g, size_t i, int rank, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (i >= g->s->n_tok)
+		return;
+	va_start(ap, fmt);
+	emit_fmt(
+	    g, g->s->tok[i].off, g->s->tok[i].off, rank, fmt, ap);
+	va_end(ap);
+}
+
+void
+gen_delete(struct gen *g, size_t a, size_t b, int rank)
+{
+	const struct source *s = g->s;
+	size_t from, to;
+
+	if (a > b || b >= s->n_tok)
+		return;
+	from = s->tok[a].off;
+	to = s->tok[b].off + s->tok[b].len;
+	while (s->text[to] == ' ')
+		to++;
+	if (s->text[to] == '\n' || to >= s->len ||
+	    strchr(",;)]}:", s->text[to]) != NULL) {
+		to = s->tok[b].off + s->tok[b].len;
+		while (from > 0 && s->text[from - 1] == ' ' &&
+		    s->line_off[s->tok[a].line - 1] < from)
+			from--;
+	}
+	emit(g, from, to, rank, "", 0);
+}
+
+bool
+gen_same(const struct source *s, struct span x, struct span y)
+{
+	if (y.b - y.a != x.b - x.a)
+		return false;
+	for (size_t i = 0; i <= x.b - x.a; i++) {
+		if (!tok_same(s, x.a + i, y.a + i))
+			return false;
+	}
+	return true;
+}
+
+void
+gen_swap(struct gen *g, struct span x, struct span y, int rank)
+{
+	const struct source *s = g->s;
+	size_t mid, mid_end;
+
+	if (x.b >= y.a || y.b >= s->n_tok || gen_same(s, x, y))
+		return;
+	mid = s->tok[x.b].off + s->tok[x.b].len;
+	mid_end = s->tok[y.a].off;
+	gen_put(g, x.a, y.b, rank, "%.*s%.*s%.*s", SPAN(s, y.a, y.b),
+	    (int)(mid_end - mid), s->text + mid, SPAN(s, x.a, x.b));
+}
+
+struct span
+gen_block(const struct source *s, size_t i)
+{
+	int r = source_region(s, s->tok[i].line);
+	struct span b;
+
+	if (r >= 0) {
+		const struct region *reg = &s->region[r];
+		size_t head = reg->first_tok;
+
+		while (head > 0 && s->tok[head].line >= reg->first_line &&
+		    reg->first_tok - head < 60)
+			head--;
+		b = (struct span) { (uint32_t)head, reg->last_tok };
+		if (i > b.a + 1000)
+			b.a = (uint32_t)i - 1000;
+		if (b.b > i + 1000)
+			b.b = (uint32_t)i + 1000;
+		if (i >= b.a && i <= b.b)
+			return b;
+	}
+	b.a = i > 150 ? (uint32_t)i - 150 : 0;
+	b.b = i + 150 < s->n_tok ? (uint32_t)i + 150 : (uint32_t)s->n_tok - 1;
+	return b;
+}
+
+const char *
+gen_and(const struct source *s)
+{
+	return s->dialect == DIALECT_PY ? "and" : "&&";
+}
+
+const char *
+gen_or(const struct source *s)
+{
+	return s->dialect == DIALECT_PY ? "or" : "||";
+}
+
+const char *
+gen_not(const struct source *s)
+{
+	return s->dialect == DIALECT_PY ? "not " :
+	    s->dialect == DIALECT_SH    ? "! " :
+	                                  "!";
+}

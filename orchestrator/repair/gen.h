@@ -1,0 +1,95 @@
+/*
+ * gen.h - what operators make candidates with. A token range is a..b, both
+ * included; rank is the position in the operator's own list for that place.
+ */
+#ifndef REPAIR_GEN_H
+#define REPAIR_GEN_H
+
+#include "orchestrator/repair/expr.h"
+#include "orchestrator/repair/operators.h"
+
+struct gen {
+	const struct source *s;
+	const struct repair_op *op;
+	struct cands *out;
+	const float *weight;
+	uint32_t idx;
+	uint16_t op_no;
+	uint32_t made; /* by this operator in this source */
+	long budget;   /* steps of search left for this operator */
+};
+
+/* For "%.*s": the text of tokens a..b. */
+#define SPAN(s, a, b)                                                          \
+	(int)((s)->tok[b].off + (s)->tok[b].len - (s)->tok[a].off),            \
+	    (s)->text + (s)->tok[a].off
+#define TOK(s, i) (int)(s)->tok[i].len, (s)->text + (s)->tok[i].off
+
+void gen_put(struct gen *g, size_t a, size_t b, int rank, const char *fmt, ...)
+    printflike(5, 6);
+/* Behind token i, or before it. */
+void gen_after(struct gen *g, size_t i, int rank, const char *fmt, ...)
+    printflike(4, 5);
+void gen_before(struct gen *g, size_t i, int rank, const char *fmt, ...)
+    printflike(4, 5);
+void gen_delete(struct gen *g, size_t a, size_t b, int rank);
+void gen_swap(struct gen *g, struct span x, struct span y, int rank);
+bool gen_same(const struct source *s, struct span x, struct span y);
+
+/* The tokens to look for names in: the function around i (its parameters too),
+ * or what is near. */
+struct span gen_block(const struct source *s, size_t i);
+/* Words of this dialect for `and`, `or`, `not `. */
+const char *gen_and(const struct source *s);
+const char *gen_or(const struct source *s);
+const char *gen_not(const struct source *s);
+static inline const struct stmt *
+gen_stmt(const struct gen *g, size_t i)
+{
+	return &g->s->stmt[g->s->tok[i].stmt];
+}
+
+/* op_value.c */
+void op_pair(struct gen *g, size_t i);
+void op_relation(struct gen *g, size_t i);
+void op_relation_const(struct gen *g, size_t i);
+void op_const(struct gen *g, size_t i);
+void op_const_far(struct gen *g, size_t i);
+void op_plus_one(struct gen *g, size_t i);
+void op_negate(struct gen *g, size_t i);
+void op_arith(struct gen *g, size_t i);
+void op_assign(struct gen *g, size_t i);
+void op_sibling(struct gen *g, size_t i);
+void op_default(struct gen *g, size_t i);
+/* op_shape.c */
+void op_drop_operand(struct gen *g, size_t i);
+void op_swap_args(struct gen *g, size_t i);
+void op_swap_operands(struct gen *g, size_t i);
+void op_drop_arg(struct gen *g, size_t i);
+void op_delete(struct gen *g, size_t i);
+void op_unwrap(struct gen *g, size_t i);
+void op_method_assign(struct gen *g, size_t i);
+void op_clamp(struct gen *g, size_t i);
+void op_list_value(struct gen *g, size_t i);
+/* op_name.c */
+void op_attr(struct gen *g, size_t i);
+void op_string(struct gen *g, size_t i);
+void op_string_other(struct gen *g, size_t i);
+void op_ident(struct gen *g, size_t i);
+void op_ident_swap(struct gen *g, size_t i);
+void op_collapse(struct gen *g, size_t i);
+void op_donor(struct gen *g, size_t i);
+/* op_clause.c */
+void op_clause(struct gen *g, size_t i);
+void op_guard(struct gen *g, size_t i);
+void op_atom(struct gen *g, size_t i);
+void op_wrap(struct gen *g, size_t i);
+void op_slice(struct gen *g, size_t i);
+void op_insert(struct gen *g, size_t i);
+void op_append(struct gen *g, size_t i);
+/* op_shell.c */
+void op_sh_test(struct gen *g, size_t i);
+void op_sh_expand(struct gen *g, size_t i);
+void op_sh_word(struct gen *g, size_t i);
+
+#endif

@@ -1,0 +1,471 @@
+/*
+ * op_clause.c - operators that add something: a clause cloned from elsewhere
+ * in the file, a guard, a wrap, a slice, a statement.
+ */
+#include "common/compat.h"
+
+#include "orchestrator/repair/gen.h"
+
+#define CLAUSES_MAX 12
+
+/*
+ * A boolean place that begins at token i: a condition, what is returned, an
+ * operand of and/or, what stands before a `?`, the body of an arrow function.
+ */
+static bool
+boolean_place(const struct gen *g, size_t i, struct span *ret, int *ret_rank)
+{
+	const struct source *s = g->s;
+	const struct stmt *st = gen_stmt(g, i);
+	size_t b, k;
+
+	*ret_rank = 0;
+	if (i == st->first)
+		return expr_condition(s, st, ret) ||
+		    (tok_is(s, i, "return") && expr_value(s, st, ret) &&
+		        !tok_in(s, ret->a, "{ [") &&
+		        !tok_kind(s, ret->a, TOK_STRING));
+	*ret_rank = 2;
+	if (!expr_is_start(s, i) || (i > 0 && !tok_in(s, i - 1,
+	                                          "( [ , = => && || and or "
+	                                          "not ! if : ?")))
+		return false;
+	/* The longest run of operators from here on. */
+	b = expr_primary_end(s, i);
+	if (b == EXPR_NONE)
+		return false;
+	for (int n = 0; n < 20; n++) {
+		if (expr_prec(s, b + 1) == 0)
+			break;
+		k = expr_right(s, b + 1);
+		if (k == EXPR_NONE)
+			break;
+		b = k;
+	}
+	*ret = (struct span) { (uint32_t)i, (uint32_t)b };
+	if (tok_is(s, b + 1, "?") && s->dialect != DIALECT_PY)
+		return true;
+	if (i > 0 && tok_in(s, i - 1, "=>"))
+		return !tok_is(s, i, "{");
+	if (i > 0 && tok_is(s, i - 1, "if") && s->dialect == DIALECT_PY)
+		return true;
+	if (i > 0 && tok_is(s, i - 1, "(") && !expr_is_call(s, i - 1)) {
+		for (k = i; k <= b; k++) {
+			int p = expr_prec(s, k);
+
+			if ((p == 1 || p == 2) && s->dialect != DIALECT_SH)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Does the place hold an operator that binds weaker than one of prec? */
+static bool
+needs_parens(const struct source *s, struct span c, int prec)
+{
+	for (size_t i = c.a; i <= c.b; i++) {
+		if (tok_in(s, i, "( [ {") && s->tok[i].match > (int32_t)i)
+			i = (size_t)s->tok[i].match;
+		else if (i <= c.b &&
+		    ((expr_prec(s, i) > 0 && expr_prec(s, i) < prec) ||
+		        tok_in(s, i, "? if else =")))
+			return true;
+	}
+	return false;
+}
+
+/* place and/or text, or text before it. neg: the clause negated. */
+static void
+put_clause(struct gen *g, struct span p, const char *op, bool before,
+    int rank, int len, const char *text)
+{
+	const struct source *s = g->s;
+	bool and = op == gen_and(s);
+	bool wrap = s->dialect != DIALECT_SH &&
+	    needs_parens(s, p, and ? 2 : 1);
+	const char *l = wrap ? "(" : "", *r = wrap ? ")" : "";
+
+	if (before)
+		gen_put(g, p.a, p.b, rank, "%.*s %s %s%.*s%s", len, text, op,
+		    l, SPAN(s, p.a, p.b), r);
+	else
+		gen_put(g, p.a, p.b, rank, "%s%.*s%s %s %.*s", l,
+		    SPAN(s, p.a, p.b), r, op, len, text);
+}
+
+/* A clause begins at j: a comparison, a negated operand, an operand of and/or;
+ * its last token. */
+static size_t
+clause_end(const struct source *s, size_t j)
+{
+	size_t b = EXPR_NONE, op;
+
+	if (s->dialect == DIALECT_SH) {
+		if (!tok_in(s, j, "[ [[") || s->tok[j].match < (int32_t)j)
+			return EXPR_NONE;
+		return (size_t)s->tok[j].match;
+	}
+	if (!expr_is_start(s, j) ||
+	    (j > 0 && tok_in(s, j - 1, ". -> :: ?. - + * /")))
+		return EXPR_NONE;
+	b = expr_primary_end(s, j);
+	if (b == EXPR_NONE)
+		return b;
+	for (int n = 0; n < 4 && expr_prec(s, b + 1) >= 4; n++) {
+		op = b + 1;
+		b = expr_right(s, op);
+		if (b == EXPR_NONE)
+			return b;
+		if (tok_in(s, op, "== != === !== < <= > >= in is") ||
+		    s->tok[op].len == 6)
+			return b;
+	}
+	if (tok_in(s, j, "not !"))
+		return b;
+	if (tok_in(s, b + 1, "and or && ||") ||
+	    (j > 0 && tok_in(s, j - 1, "and or && ||")))
+		return b;
+	if (j > 0 && tok_in(s, j - 1, "if elif while") &&
+	    tok_in(s, b + 1, ": )"))
+		return b;
+	if (j > 1 && tok_is(s, j - 1, "(") && tok_in(s, j - 2, "if while"))
+		return b;
+	return EXPR_NONE;
+}
+
+/* Are all plain names of the clause known in the block? */
+static bool
+names_known(struct gen *g, struct span c, struct span block)
+{
+	const struct source *s = g->s;
+
+	for (size_t i = c.a; i <= c.b; i++) {
+		size_t j;
+
+		if (!tok_kind(s, i, TOK_IDENT) || tok_is(s, i + 1, "(") ||
+		    (i > 0 && tok_in(s, i - 1, ". -> ?.")))
+			continue;
+		for (j = block.a; j <= block.b && !tok_same(s, i, j); j++)
+			g->budget--;
+		if (j > block.b && s->text[s->tok[i].off] >= 'a')
+			return false;
+	}
+	return true;
+}
+
+static void
+clone_clauses(struct gen *g, struct span p, struct span from,
+    struct span block, bool check, int rank, size_t max)
+{
+	const struct source *s = g->s;
+	struct span got[CLAUSES_MAX];
+	size_t n = 0, k, lo = p.a, hi = p.a;
+
+	if (max > CLAUSES_MAX)
+		max = CLAUSES_MAX;
+	while (n < max && (lo > from.a || hi < from.b) && g->budget > 0) {
+		for (int side = 0; side < 2 && n < max; side++) {
+			size_t j, e;
+			struct span c;
+
+			if (side == 0 ? lo <= from.a : hi >= from.b)
+				continue;
+			g->budget--;
+			j = side == 0 ? --lo : ++hi;
+			e = clause_end(s, j);
+			if (e == EXPR_NONE || e > from.b || e - j > 16 ||
+			    (e >= p.a && j <= p.b))
+				continue;
+			c = (struct span) { (uint32_t)j, (uint32_t)e };
+			for (k = 0; k < n && !gen_same(s, got[k], c); k++)
+				;
+			if (k < n || (check && !names_known(g, c, block)))
+				continue;
+			got[n] = c;
+			put_clause(g, p, gen_and(s), false, rank + (int)n,
+			    SPAN(s, c.a, c.b));
+			put_clause(g, p, gen_or(s), false, rank + (int)n,
+			    SPAN(s, c.a, c.b));
+			put_clause(g, p, gen_and(s), true, rank + (int)n + 2,
+			    SPAN(s, c.a, c.b));
+			if (tok_in(s, c.a, "not !") && c.a + 1 <= c.b) {
+				put_clause(g, p, gen_and(s), false,
+				    rank + (int)n + 3, SPAN(s, c.a + 1, c.b));
+			} else if (s->dialect == DIALECT_SH) {
+				char text[256];
+				int len = snprintf(text, sizeof text,
+				    "! %.*s", SPAN(s, c.a, c.b));
+
+				if (len < (int)sizeof text)
+					put_clause(g, p, gen_and(s), false,
+					    rank + (int)n + 3, len, text);
+			}
+			n++;
+		}
+	}
+}
+
+void
+op_clause(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	struct span p, block, file;
+	int rank;
+
+	if (!boolean_place(g, i, &p, &rank))
+		return;
+	block = gen_block(s, i);
+	clone_clauses(g, p, block, block, false, rank, CLAUSES_MAX);
+	file = (struct span) { i > 1200 ? (uint32_t)i - 1200 : 0,
+		(uint32_t)(i + 1200 < s->n_tok ? i + 1200 : s->n_tok - 1) };
+	clone_clauses(g, p, file, block, true, rank + 5, CLAUSES_MAX);
+}
+
+/* What the place uses must be there: `x is not None and ...`. */
+void
+op_guard(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	struct span p;
+	int rank, found = 0;
+
+	if (s->dialect == DIALECT_SH || !boolean_place(g, i, &p, &rank))
+		return;
+	for (size_t j = p.a; j <= p.b && found < 4; j++) {
+		const char *is = s->dialect == DIALECT_PY ? " is not None" :
+		    s->dialect == DIALECT_JS              ? " != null" :
+		                                            " != NULL";
+		char text[160];
+		int len;
+
+		if (!tok_kind(s, j, TOK_IDENT) ||
+		    !tok_in(s, j + 1, ". -> [ ?. )"))
+			continue;
+		/* self.x: the value is the member. */
+		size_t a = expr_primary_start(s, j);
+
+		if (a == EXPR_NONE || (j == a && tok_in(s, j, "self Math")))
+			continue;
+		len = snprintf(text, sizeof text, "%.*s%s", SPAN(s, a, j), is);
+		if (len >= (int)sizeof text)
+			continue;
+		found++;
+		put_clause(g, p, gen_and(s), true, rank + found - 1, len,
+		    text);
+		put_clause(g, p, gen_and(s), true, rank + found,
+		    SPAN(s, a, j));
+		len = snprintf(text, sizeof text, "%s%.*s", gen_not(s),
+		    SPAN(s, a, j));
+		put_clause(g, p, gen_or(s), true, rank + found, len, text);
+	}
+}
+
+/* A clause made of a name of the function. */
+void
+op_atom(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	struct span p, block;
+	uint32_t got[8];
+	size_t n = 0, k;
+	int rank;
+
+	if (s->dialect == DIALECT_SH || !boolean_place(g, i, &p, &rank))
+		return;
+	block = gen_block(s, i);
+	for (size_t d = 1; n < nitems(got) && d < 400; d++) {
+		for (int side = 0; side < 2 && n < nitems(got); side++) {
+			size_t j = side == 0 ? i - d : i + d;
+			static const char *const forms[] = { "%.*s",
+				"%.*s == 0", "%.*s > 0", "%.*s != 0" };
+
+			if (j < block.a || j > block.b || (side == 0 && d > i))
+				continue;
+			g->budget--;
+			if (!tok_kind(s, j, TOK_IDENT) ||
+			    tok_in(s, j + 1, "( . -> [ ::") ||
+			    tok_in(s, j - 1, ". -> ?. def function"))
+				continue;
+			for (k = 0; k < n && !tok_same(s, got[k], j); k++)
+				;
+			if (k < n)
+				continue;
+			got[n] = (uint32_t)j;
+			for (size_t f = 0; f < nitems(forms); f++) {
+				char text[100];
+				int len;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+				len = snprintf(
+				    text, sizeof text, forms[f], TOK(s, j));
+#pragma GCC diagnostic pop
+				if (len >= (int)sizeof text)
+					continue;
+				put_clause(g, p, gen_and(s), false,
+				    rank + (int)n, len, text);
+				put_clause(g, p, gen_or(s), false,
+				    rank + (int)n, len, text);
+			}
+			n++;
+		}
+	}
+}
+
+/* f(x) for an operand x, with f of those that the file calls so. */
+void
+op_wrap(struct gen *g, size_t i)
+{
+	static const char *const py[] = { "len", "int", "abs", "list",
+		"sorted", "str", "set" };
+	const struct source *s = g->s;
+	struct span el[1];
+	size_t b, n = 0, k;
+	uint32_t got[6];
+
+	if (s->dialect == DIALECT_SH || !expr_is_start(s, i) ||
+	    expr_is_prefix(s, i) || i == gen_stmt(g, i)->first ||
+	    (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) ||
+	    tok_kind(s, i, TOK_NUMBER) || tok_kind(s, i, TOK_STRING) ||
+	    tok_flag(s, i, TF_VALUE))
+		return;
+	b = expr_primary_end(s, i);
+	if (b == EXPR_NONE || tok_in(s, b + 1, "= :"))
+		return;
+	for (size_t d = 1; d < 600 && n < nitems(got) && g->budget > 0; d++) {
+		for (int side = 0; side < 2 && n < nitems(got); side++) {
+			size_t j = side == 0 ? i - d : i + d;
+
+			if ((side == 0 && d > i) || j + 1 >= s->n_tok)
+				continue;
+			g->budget--;
+			if (!tok_kind(s, j, TOK_IDENT) ||
+			    !expr_is_call(s, j + 1) ||
+			    tok_in(s, j - 1, ". -> ?. def function") ||
+			    expr_elements(s, j + 1, ",", el, 1) != 1)
+				continue;
+			for (k = 0; k < n && !tok_same(s, got[k], j); k++)
+				;
+			if (k < n)
+				continue;
+			got[n] = (uint32_t)j;
+			gen_put(g, i, b, (int)n++, "%.*s(%.*s)", TOK(s, j),
+			    SPAN(s, i, b));
+		}
+	}
+	for (k = 0; k < nitems(py) && s->dialect == DIALECT_PY; k++)
+		gen_put(g, i, b, 3 + (int)k, "%s(%.*s)", py[k],
+		    SPAN(s, i, b));
+}
+
+void
+op_slice(struct gen *g, size_t i)
+{
+	static const char *const slices[] = { "[1:]", "[:-1]", "[0]", "[-1]",
+		"[:]", "[::-1]" };
+	const struct source *s = g->s;
+	size_t a;
+
+	if (!expr_is_end(s, i) || tok_kind(s, i, TOK_NUMBER) ||
+	    tok_kind(s, i, TOK_STRING) || tok_flag(s, i, TF_VALUE) ||
+	    tok_in(s, i + 1, "( [ . = :"))
+		return;
+	a = expr_primary_start(s, i);
+	if (a == EXPR_NONE || a == gen_stmt(g, i)->first)
+		return;
+	for (size_t k = 0; k < nitems(slices); k++)
+		gen_after(g, i, (int)k, "%s", slices[k]);
+}
+
+/* A statement of the function once more, behind this one. */
+void
+op_insert(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	const struct stmt *st = gen_stmt(g, i);
+	const char *semi = s->dialect == DIALECT_C ? ";" : "";
+	size_t self = s->tok[i].stmt, line = s->line_off[s->tok[i].line - 1];
+	size_t end = st->last;
+	int indent = (int)(s->tok[i].off - line), n = 0;
+	struct span block = gen_block(s, i);
+
+	if (i != st->first || st->kind == STMT_HEADER || indent > 80 ||
+	    source_region(s, s->tok[i].line) < 0)
+		return;
+	for (int k = 0; k < indent; k++) {
+		if (s->text[line + (size_t)k] != ' ' &&
+		    s->text[line + (size_t)k] != '\t')
+			return;
+	}
+	if (tok_is(s, end + 1, ";")) {
+		end++;
+		semi = ";";
+	}
+	for (size_t d = 1; d < 12 && n < 8; d++) {
+		for (int side = 0; side < 2; side++) {
+			size_t k = side == 0 ? self - d : self + d;
+			const struct stmt *o = &s->stmt[k];
+
+			if ((side == 0 && d > self) || k >= s->n_stmt ||
+			    o->kind != STMT_SIMPLE || o->first < block.a ||
+			    o->last > block.b || o->last - o->first > 30)
+				continue;
+			gen_after(g, end, n, "\n%.*s%.*s%s", indent,
+			    s->text + line, SPAN(s, o->first, o->last), semi);
+			gen_before(g, i, n, "%.*s%s\n%.*s",
+			    SPAN(s, o->first, o->last), semi, indent,
+			    s->text + line);
+			n++;
+		}
+	}
+	if (s->dialect != DIALECT_SH && !tok_in(s, i, "return break")) {
+		gen_after(g, end, 3, "\n%.*s%s%s", indent, s->text + line,
+		    "break", semi);
+		gen_after(g, end, 3, "\n%.*s%s%s", indent, s->text + line,
+		    "return", semi);
+		gen_after(g, end, 3, "\n%.*s%s%s", indent, s->text + line,
+		    "continue", semi);
+	}
+}
+
+/* `+ w` and `- w` behind an operand. */
+void
+op_append(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	struct span block;
+	uint32_t got[6];
+	size_t n = 0, k, a;
+
+	if (!expr_is_end(s, i) || tok_kind(s, i, TOK_STRING) ||
+	    tok_flag(s, i, TF_VALUE) || tok_in(s, i + 1, "( [ . -> = ::") ||
+	    (s->dialect == DIALECT_SH && !tok_flag(s, i, TF_ARITH)))
+		return;
+	a = expr_primary_start(s, i);
+	if (a == EXPR_NONE || a == gen_stmt(g, i)->first ||
+	    expr_prec(s, i + 1) > 9 || expr_prec(s, a - 1) > 9)
+		return;
+	block = gen_block(s, i);
+	for (size_t d = 1; d < 200 && n < nitems(got) && g->budget > 0; d++) {
+		for (int side = 0; side < 2 && n < nitems(got); side++) {
+			size_t j = side == 0 ? a - d : i + d;
+
+			if ((side == 0 && d > a) || j < block.a || j > block.b)
+				continue;
+			g->budget--;
+			if (!tok_kind(s, j, TOK_IDENT) ||
+			    tok_in(s, j + 1, "( . -> [ :: =") ||
+			    tok_in(s, j - 1, ". -> ?. def function"))
+				continue;
+			for (k = 0; k < n && !tok_same(s, got[k], j); k++)
+				;
+			if (k < n)
+				continue;
+			got[n] = (uint32_t)j;
+			gen_after(g, i, (int)n, " + %.*s", TOK(s, j));
+			gen_after(g, i, (int)n, " - %.*s", TOK(s, j));
+			n++;
+		}
+	}
+}

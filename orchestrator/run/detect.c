@@ -1,0 +1,178 @@
+#include "common/compat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/fdio.h"
+#include "common/json.h"
+#include "common/path.h"
+#include "common/text.h"
+#include "orchestrator/run/detect.h"
+
+#define MAX_FILE (1u << 20)
+
+/* The text of a file of the tree; "" when it is not there. */
+static char *
+slurp(const char *dir, const struct strv *files, const char *name)
+{
+	char *path, *text;
+	struct buf b;
+
+	buf_init(&b, MAX_FILE);
+	if (strv_has(files, name)) {
+		path = path_join(dir, name);
+		(void)file_read(path, true, &b, NULL);
+		free(path);
+	}
+	text = buf_detach(&b, NULL);
+	return text;
+}
+
+static bool
+mentions(const char *dir, const struct strv *files, const char *name,
+    const char *word)
+{
+	char *text = slurp(dir, files, name);
+	bool r = text != NULL && strstr(text, word) != NULL;
+
+	free(text);
+	return r;
+}
+
+static bool
+any(const struct strv *files, const char *glob, bool (*also)(const char *))
+{
+	size_t i;
+
+	for (i = 0; i < files->n; i++)
+		if (text_glob(glob, files->v[i]) &&
+		    (also == NULL || also(files->v[i])))
+			return true;
+	return false;
+}
+
+static bool
+no_hidden(const char *path)
+{
+	return path[0] != '.' && strstr(path, "/.") == NULL &&
+	    strstr(path, "node_modules/") == NULL;
+}
+
+static const char *
+python(const struct strv *files)
+{
+	static const char *const venv[] = { ".venv", "venv", "env" };
+	static char path[64];
+	size_t i;
+
+	for (i = 0; i < nitems(venv); i++) {
+		(void)strlcpy(path, venv[i], sizeof path);
+		(void)strlcat(path, "/bin/python", sizeof path);
+		if (strv_has(files, path))
+			return path;
+	}
+	return "python3";
+}
+
+static bool
+wants_pytest(const char *dir, const struct strv *files)
+{
+	return strv_has(files, "pytest.ini") ||
+	    any(files, "conftest.py", no_hidden) ||
+	    mentions(dir, files, "pyproject.toml", "pytest") ||
+	    mentions(dir, files, "setup.cfg", "pytest") ||
+	    mentions(dir, files, "tox.ini", "pytest") ||
+	    mentions(dir, files, "requirements.txt", "pytest") ||
+	    mentions(dir, files, "requirements-dev.txt", "pytest");
+}
+
+static bool
+has_npm_test(const char *dir, const struct strv *files)
+{
+	char *text = slurp(dir, files, "package.json");
+	json_t *j = NULL;
+	const char *cmd = NULL;
+	bool r = false;
+
+	if (text != NULL &&
+	    json_parse(text, strlen(text), MAX_FILE, &j, NULL) == 0) {
+		cmd = json_string_value(
+		    json_object_get(json_object_get(j, "scripts"), "test"));
+		r = cmd != NULL && strstr(cmd, "no test specified") == NULL;
+	}
+	json_decref(j);
+	free(text);
+	return r;
+}
+
+/* A rule "name:" at the start of a line of the first make file there is. */
+static bool
+has_rule(const char *dir, const struct strv *files, const char *name)
+{
+	static const char *const make[] = { "GNUmakefile", "makefile",
+		"Makefile" };
+	char *text = NULL;
+	const char *p;
+	size_t i, len = strlen(name);
+	bool r = false;
+
+	for (i = 0; i < nitems(make) && text == NULL; i++)
+		if (strv_has(files, make[i]))
+			text = slurp(dir, files, make[i]);
+	for (p = text; p != NULL && !r; p = strchr(p, '\n')) {
+		if (*p == '\n')
+			p++;
+		if (strncmp(p, name, len) == 0) {
+			const char *q = p + len + strspn(p + len, " \t");
+
+			r = *q == ':' && q[1] != '=';
+		}
+	}
+	free(text);
+	return r;
+}
+
+static int
+found(struct strv *ret, const char **ret_why, const char *why,
+    const char *first, const char *rest)
+{
+	strv_addf(ret, "%s%s", first, rest);
+	*ret_why = why;
+	return 0;
+}
+
+int
+detect_tests(const char *dir, const struct strv *files, struct strv *ret,
+    const char **ret_why, struct err *e)
+{
+	bool py = any(files, "test_*.py", no_hidden) ||
+	    any(files, "*_test.py", no_hidden);
+
+	if (py && wants_pytest(dir, files))
+		return found(ret, ret_why, "pytest's configuration",
+		    python(files), " -m pytest -v");
+	/* Without __init__.py the directory of the tests is itself the top. */
+	if (any(files, "tests/test_*.py", NULL) &&
+	    !strv_has(files, "tests/__init__.py"))
+		return found(ret, ret_why, "test_*.py files", python(files),
+		    " -m unittest discover -v -s tests");
+	if (any(files, "test/test_*.py", NULL) &&
+	    !strv_has(files, "test/__init__.py"))
+		return found(ret, ret_why, "test_*.py files", python(files),
+		    " -m unittest discover -v -s test");
+	if (any(files, "test_*.py", no_hidden))
+		return found(ret, ret_why, "test_*.py files", python(files),
+		    " -m unittest discover -v");
+	if (has_rule(dir, files, "test"))
+		return found(ret, ret_why, "a make rule", "make test", "");
+	if (has_rule(dir, files, "check"))
+		return found(ret, ret_why, "a make rule", "make check", "");
+	if (has_npm_test(dir, files))
+		return found(
+		    ret, ret_why, "package.json", "npm test --silent", "");
+	return err_set(e, ERR_NOTFOUND,
+	    "no tests found in %s (looked for pytest, unittest, make test or "
+	    "check, npm test): give the command with -t",
+	    dir);
+}

@@ -1,0 +1,171 @@
+/*
+ * handle.c - what a worker may say, and what comes of it. Identity is the
+ * worker frame that the host stamped; a worker is judged alone.
+ */
+#include "common/compat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "orchestrator/run/state.h"
+
+static void
+reply(struct run *r unused_arg, struct worker *w, const struct msg *m)
+{
+	struct err e = { 0 };
+
+	if (hosts_send(w->host, w->name, m, &e) < 0)
+		log_debug("%s to %s: %s", msg_name(m->type), w->name, e.text);
+}
+
+static void
+on_ready(struct run *r, struct worker *w, const struct msg *m)
+{
+	const struct msg_ready *in = &m->u.ready;
+	struct subtask *t = w->subtask;
+	struct msg out = { .type = MSG_TASK };
+	struct msg_task *o = &out.u.task;
+	char *prompt = prompt_task(r, t);
+
+	if (!w->ready) {
+		w->ready = true;
+		w->pid = in->pid;
+		run_event(r, "worker_started",
+		    json_pack("{s:s, s:I, s:s, s:s, s:s, s:I}", "worker",
+			w->name, "pid", (json_int_t)in->pid, "subtask", t->id,
+			"kind", kind_str(t->kind), "layout",
+			msg_str(in->layout), "start_ms",
+			(json_int_t)(loop_now_ms() - w->start_ms)));
+	}
+	o->kind = kind_str(t->kind);
+	o->subtask = t->id;
+	o->attempt = w->attempt;
+	o->system = r->system;
+	o->prompt = prompt;
+	o->hypothesis = t->hypothesis;
+	o->tests = msg_strs_of(&r->tests);
+	o->checks = msg_strs_of(&r->o.checks);
+	o->guarded = msg_strs_of(&r->guarded);
+	if (t->kind == KIND_VERIFY) {
+		o->patch = t->patch;
+		o->patch_len = t->patch_len;
+	}
+	o->failing = msg_strs_of(&r->base.failing);
+	o->flaky = msg_strs_of(&r->base.flaky);
+	o->tests_passed = r->base.passed;
+	o->per_test = r->base.per_test;
+	o->test_ms = r->base.test_ms;
+	o->call_ms = 120000;
+	if (t->kind == KIND_BASELINE)
+		o->call_ms = 300000;
+	o->max_turns = 10000;
+	reply(r, w, &out);
+	free(prompt);
+}
+
+static void
+on_model(struct run *r, struct worker *w, const struct msg *m)
+{
+	struct gateway_reply a;
+	struct err e = { 0 };
+
+	if (gateway_ask(r->gateway, w->name, w->subtask->id, w->attempt,
+		&m->u.model, &a, &e) < 0) {
+		run_end(r, EXIT_FATAL, "error", "%s", e.text);
+		return;
+	}
+	if (a.fresh) {
+		w->calls++;
+		w->subtask->calls++;
+		run_event(r, "model_call",
+		    json_pack("{s:s, s:I, s:I, s:o}", "worker", w->name, "turn",
+			(json_int_t)m->u.model.turn, "ms", (json_int_t)a.ms,
+			"usage", ledger_usage(&r->ledger)));
+	}
+	reply(r, w, &a.m);
+	if (r->ledger.spent && !r->no_more) {
+		r->no_more = true;
+		log_debug("budget: nothing new is started");
+	}
+}
+
+static void
+on_audit(struct run *r, struct worker *w, const struct msg *m)
+{
+	const struct msg_audit *in = &m->u.audit;
+	struct msg out = { .type = MSG_VERDICT };
+	struct err e = { 0 };
+
+	/* No rules yet but those of the worker's own walls: what is asked is
+	 * recorded, and what can't be recorded must not happen. */
+	out.u.verdict.seq = in->seq;
+	out.u.verdict.verdict = "allow";
+	if (audit_write(r->audit, run_now(r), w->name, in->act, in->subject,
+		in->detail, "allow", &e) < 0) {
+		out.u.verdict.verdict = "deny";
+		out.u.verdict.reason = "the audit record can't be written";
+		log_error("audit: %s", e.text);
+	}
+	reply(r, w, &out);
+}
+
+static void
+on_progress(struct run *r, struct worker *w, const struct msg *m)
+{
+	const struct msg_progress *in = &m->u.progress;
+
+	if (strcmp(in->what, "tool_call") == 0) {
+		w->tools++;
+		run_event(r, "tool_call",
+		    json_pack("{s:s, s:s, s:s, s:s, s:I}", "worker", w->name,
+			"tool", msg_str(in->tool), "verdict",
+			msg_str(in->verdict), "text", msg_str(in->text), "ms",
+			(json_int_t)in->ms));
+		return;
+	}
+	run_event(r, "progress",
+	    json_pack("{s:s, s:s, s:s, s:I, s:I}", "worker", w->name, "what",
+		in->what, "text", msg_str(in->text), "done",
+		(json_int_t)in->done, "total", (json_int_t)in->total));
+}
+
+static void
+on_summary(struct run *r, struct worker *w, const struct msg *m)
+{
+	results_summary(r, w, &m->u.summary);
+}
+
+static void
+on_worker_exit(struct run *r, struct worker *w, const struct msg *m)
+{
+	sched_worker_exit(r, w, &m->u.worker_exit);
+}
+
+/* The whole answer to "what can a hostile worker ask, and when?" */
+static const struct {
+	enum msg_type type;
+	bool before_ready; /* allowed before READY */
+	void (*fn)(struct run *, struct worker *, const struct msg *);
+} table[] = {
+	{ MSG_READY, true, on_ready },
+	{ MSG_MODEL, false, on_model },
+	{ MSG_AUDIT, false, on_audit },
+	{ MSG_PROGRESS, false, on_progress },
+	{ MSG_SUMMARY, false, on_summary },
+	{ MSG_WORKER_EXIT, true, on_worker_exit },
+};
+
+void
+handle_msg(struct run *r, struct worker *w, const struct msg *m)
+{
+	size_t i;
+
+	for (i = 0; i < nitems(table); i++)
+		if (table[i].type == m->type &&
+		    (w->ready || table[i].before_ready)) {
+			table[i].fn(r, w, m);
+			return;
+		}
+	log_warn("%s: %s is not permitted now", w->name, msg_name(m->type));
+}

@@ -1,0 +1,337 @@
+/*
+ * results.c - what a summary means for the run.
+ */
+#include "common/compat.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "common/text.h"
+#include "orchestrator/run/state.h"
+#include "orchestrator/verify/select.h"
+
+#define MAX_HYPOTHESES 64
+
+static json_t *
+strs_json(const struct msg_strs *s)
+{
+	json_t *a = json_array();
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		(void)json_array_append_new(a, json_string(s->v[i]));
+	return a;
+}
+
+static json_t *
+summary_json(const struct worker *w, const struct msg_summary *m)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, "
+			 "s:I, s:I, s:I, s:I, s:s, s:I}",
+	    "worker", w->name, "verdict", m->verdict, "hypothesis",
+	    msg_str(m->hypothesis), "reason", msg_str(m->reason), "findings",
+	    strs_json(&m->findings), "evidence", strs_json(&m->evidence),
+	    "failing", strs_json(&m->failing), "flaky", strs_json(&m->flaky),
+	    "tests_passed", (json_int_t)m->tests_passed, "tests_failed",
+	    (json_int_t)m->tests_failed, "tried", (json_int_t)m->tried, "calls",
+	    (json_int_t)m->calls, "tools", (json_int_t)m->tools, "wall_ms",
+	    (json_int_t)m->wall_ms, "output", msg_str(m->output), "patch_bytes",
+	    (json_int_t)m->patch_len);
+}
+
+static void
+save_patch(const struct run *r, const struct subtask *t)
+{
+	struct err e = { 0 };
+	char *path;
+
+	path = path_joinf(
+	    store_dir(r->store), "patches/%s-%.8s.patch", t->label, t->id);
+	if (file_write(path, t->patch, t->patch_len, 0600, &e) < 0)
+		log_warn("%s", e.text);
+	free(path);
+}
+
+static void
+on_baseline(
+    struct run *r, struct worker *w unused_arg, const struct msg_summary *m)
+{
+	struct baseline *b = &r->base;
+
+	if (strcmp(m->verdict, "done") != 0) {
+		run_end(r, EXIT_USAGE, "error", "%s",
+		    msg_str(m->reason)[0] != '\0' ? m->reason
+						  : "the tests can't be run");
+		return;
+	}
+	msg_strs_to(&m->failing, &b->failing);
+	msg_strs_to(&m->flaky, &b->flaky);
+	b->output = xstrdup(msg_str(m->output));
+	b->passed = m->tests_passed;
+	b->failed = m->tests_failed;
+	b->test_ms = m->test_ms;
+	b->slowest_ms = m->slowest_ms;
+	b->per_test = m->per_test;
+	run_event(r, "baseline",
+	    json_pack("{s:I, s:I, s:o, s:o, s:b, s:I}", "passed",
+		(json_int_t)b->passed, "failed", (json_int_t)b->failed, "flaky",
+		json_from_strv(&b->flaky), "failing",
+		json_from_strv(&b->failing), "per_test", b->per_test, "test_ms",
+		(json_int_t)b->test_ms));
+	if (b->failing.n == 0 && b->flaky.n > 0) {
+		run_end(r, EXIT_USAGE, "error",
+		    "no test fails in both of two runs: %s is flaky, and a fix "
+		    "could not be told from luck",
+		    b->flaky.v[0]);
+		return;
+	}
+	if (b->failing.n == 0) {
+		run_end(r, EXIT_USAGE, "error",
+		    r->o.task == NULL
+			? "the tests already pass: nothing to fix (-t names "
+			  "the command that fails)"
+			: "the tests already pass, and the built-in model "
+			  "needs a failing test: add one that shows the bug");
+		return;
+	}
+	r->phase = PHASE_PLAN;
+	(void)sched_add(r, KIND_PLAN, "plan", NULL, NULL, NULL, 0);
+}
+
+/* A finding of the planner: "H3: sentence". */
+static void
+add_hypothesis(struct run *r, const char *s, size_t n, json_t *list)
+{
+	const char *colon = strchr(s, ':');
+	char id[16];
+
+	if (s[0] == 'H' && colon != NULL && colon - s < 8) {
+		(void)snprintf(id, sizeof id, "%.*s", (int)(colon - s), s);
+		s = colon + 1;
+		while (*s == ' ')
+			s++;
+	} else {
+		(void)snprintf(id, sizeof id, "H%zu", n);
+	}
+	(void)sched_add(r, KIND_EXPLORE, id, id, s, NULL, 0);
+	(void)json_array_append_new(
+	    list, json_pack("{s:s, s:s}", "id", id, "hypothesis", s));
+}
+
+static void
+on_plan(struct run *r, struct worker *w unused_arg, const struct msg_summary *m)
+{
+	json_t *list;
+	size_t i;
+
+	if (m->findings.n == 0) {
+		bool budget = strcmp(m->verdict, "budget") == 0;
+
+		run_end(r, budget ? EXIT_BUDGET : EXIT_UNFIXED,
+		    budget ? "budget" : "unfixed", "no hypothesis: %s",
+		    msg_str(m->reason));
+		return;
+	}
+	list = json_array();
+	for (i = 0; i < m->findings.n && i < MAX_HYPOTHESES; i++)
+		add_hypothesis(r, m->findings.v[i], i + 1, list);
+	run_event(r, "planned",
+	    json_pack("{s:o, s:s}", "hypotheses", list, "reason",
+		msg_str(m->reason)));
+	r->phase = PHASE_EXPLORE;
+}
+
+static bool
+patch_seen(const struct run *r, const void *patch, size_t len)
+{
+	const struct subtask *t;
+
+	TAILQ_FOREACH (t, &r->subtasks, entry)
+		if (t->kind == KIND_VERIFY && t->patch_len == len &&
+		    memcmp(t->patch, patch, len) == 0)
+			return true;
+	return false;
+}
+
+static void
+on_explore(struct run *r, struct worker *w, const struct msg_summary *m)
+{
+	struct subtask *t = w->subtask, *v;
+	char *label;
+
+	if (m->patch_len > 0) {
+		t->patch = xmalloc(m->patch_len + 1);
+		memcpy(t->patch, m->patch, m->patch_len);
+		t->patch[m->patch_len] = '\0';
+		t->patch_len = m->patch_len;
+		save_patch(r, t);
+	}
+	if (strcmp(m->verdict, "fixed") != 0 || t->patch_len == 0 ||
+	    patch_seen(r, t->patch, t->patch_len))
+		return;
+	label = xasprintf("verify-%s", t->label);
+	v = sched_add(r, KIND_VERIFY, label, t->hypothesis_id, t->hypothesis,
+	    t->patch, t->patch_len);
+	v->of = t;
+	free(label);
+}
+
+/* The patch was no fix: the hypothesis goes on where it stopped. */
+static void
+explore_again(struct run *r, const struct subtask *found)
+{
+	const struct subtask *t;
+	size_t n = 1;
+	char *label;
+
+	TAILQ_FOREACH (t, &r->subtasks, entry)
+		if (t->kind == KIND_EXPLORE &&
+		    strcmp(t->hypothesis_id, found->hypothesis_id) == 0)
+			n++;
+	label = xasprintf("%s.%zu", found->hypothesis_id, n);
+	(void)sched_add(r, KIND_EXPLORE, label, found->hypothesis_id,
+	    found->hypothesis, NULL, 0);
+	free(label);
+}
+
+static void
+on_verify(struct run *r, struct worker *w, const struct msg_summary *m)
+{
+	struct subtask *t = w->subtask;
+	bool ok = strcmp(m->verdict, "fixed") == 0;
+
+	run_event(r, "verified",
+	    json_pack("{s:b, s:s, s:s, s:s, s:s}", "ok", ok, "reason",
+		msg_str(m->reason), "worker", w->name, "subtask", t->id,
+		"candidate", t->of->label));
+	if (!ok) {
+		explore_again(r, t->of);
+		return;
+	}
+	if (r->winner == NULL ||
+	    select_better(t->patch, t->patch_len, t->of->calls,
+		r->winner->patch, r->winner->patch_len, r->winner->of->calls))
+		r->winner = t;
+	if (!r->o.all)
+		run_end(r, EXIT_FIXED, "fixed", "%s",
+		    t->hypothesis != NULL ? t->hypothesis : t->of->label);
+}
+
+static void
+on_tool(struct run *r, struct worker *w unused_arg, const struct msg_summary *m)
+{
+	const char *text = provider_script_result(gateway_provider(r->gateway));
+
+	if (r->tool != NULL) {
+		r->tool->text = text != NULL ? xstrdup(text) : NULL;
+		r->tool->patch =
+		    xstrndup(m->patch_len > 0 ? m->patch : "", m->patch_len);
+	}
+	run_end(r, EXIT_FIXED, "done", "%s", msg_str(m->reason));
+}
+
+void
+results_summary(struct run *r, struct worker *w, const struct msg_summary *m)
+{
+	static void (*const on[])(struct run *, struct worker *,
+	    const struct msg_summary *) = { on_baseline, on_plan, on_explore,
+		on_verify, on_tool };
+	struct subtask *t = w->subtask;
+	struct msg ack = { .type = MSG_SUMMARY_ACK };
+	struct err e = { 0 };
+	json_t *j;
+	char *body;
+	int rc;
+
+	if (strcmp(m->subtask, t->id) != 0 || m->attempt != w->attempt) {
+		log_warn(
+		    "%s: a summary of another subtask is dropped", w->name);
+		return;
+	}
+	j = summary_json(w, m);
+	body = json_text(j);
+	rc = store_summary(r->store, t->id, w->attempt, w->name, run_now(r),
+	    body, m->patch, m->patch_len, &e);
+	free(body);
+	if (rc < 0) {
+		/* Not acknowledged: the worker sends it again. */
+		json_decref(j);
+		run_end(r, EXIT_FATAL, "error", "%s", e.text);
+		return;
+	}
+	ack.u.summary_ack.subtask = t->id;
+	(void)hosts_send(w->host, w->name, &ack, NULL);
+	if (rc == 1 || w->summary || t->state != SUBTASK_RUNNING) {
+		json_decref(j); /* a later one: acknowledged and dropped */
+		return;
+	}
+	w->summary = true;
+	t->state = SUBTASK_DONE;
+	t->verdict = xstrdup(m->verdict);
+	t->reason = xstrdup(msg_str(m->reason));
+	(void)store_subtask(r->store, t->id, kind_str(t->kind), t->label,
+	    t->hypothesis, "done", NULL);
+	(void)json_object_set_new(j, "subtask", json_string(t->id));
+	(void)json_object_set_new(j, "kind", json_string(kind_str(t->kind)));
+	(void)json_object_set_new(j, "label", json_string(t->label));
+	if (t->hypothesis != NULL)
+		(void)json_object_set_new(
+		    j, "hypothesis", json_string(t->hypothesis));
+	(void)json_object_del(j, "output");
+	run_event(r, "summary", j);
+	on[t->kind](r, w, m);
+	results_check(r);
+	sched_pump(r);
+}
+
+void
+results_failed(struct run *r, struct subtask *t, const char *why)
+{
+	switch (t->kind) {
+	case KIND_BASELINE:
+	case KIND_PLAN:
+	case KIND_TOOL:
+		run_end(r, EXIT_FATAL, "error", "the %s failed %d times: %s",
+		    kind_str(t->kind), MAX_ATTEMPTS, why);
+		break;
+	case KIND_EXPLORE:
+		log_warn("%s failed %d times: %s", t->label, MAX_ATTEMPTS, why);
+		break;
+	case KIND_VERIFY:
+		run_event(r, "verified",
+		    json_pack("{s:b, s:o, s:s, s:s}", "ok", false, "reason",
+			json_str_lossy(why, strlen(why)), "subtask", t->id,
+			"candidate", t->of->label));
+		break;
+	}
+}
+
+void
+results_check(struct run *r)
+{
+	if (r->phase != PHASE_EXPLORE)
+		return;
+	if (r->no_more) {
+		if (sched_count(r, KIND_EXPLORE, SUBTASK_RUNNING) > 0 ||
+		    sched_count(r, KIND_VERIFY, SUBTASK_RUNNING) > 0 ||
+		    sched_count(r, KIND_VERIFY, SUBTASK_WAITING) > 0)
+			return;
+	} else if (!sched_idle(r)) {
+		return;
+	}
+	if (r->winner != NULL)
+		run_end(r, EXIT_FIXED, "fixed", "%s",
+		    r->winner->hypothesis != NULL ? r->winner->hypothesis
+						  : r->winner->of->label);
+	else if (r->no_more)
+		run_end(r, EXIT_BUDGET, "budget",
+		    "a budget ended the run before a fix was found");
+	else
+		run_end(r, EXIT_UNFIXED, "unfixed",
+		    "no hypothesis led to a verified fix");
+}

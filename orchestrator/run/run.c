@@ -1,0 +1,457 @@
+/*
+ * run.c - a run's beginning and end.
+ *
+ * Order: the store, the snapshot, the host, the baseline; then the loop turns
+ * until run_end(). Everything that lives is below foray-host, and that dies
+ * with us however we end.
+ */
+#include "common/compat.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/num.h"
+#include "common/path.h"
+#include "orchestrator/run/detect.h"
+#include "orchestrator/run/state.h"
+#include "orchestrator/verify/apply.h"
+#include "sandbox/policy/guard.h"
+
+void
+run_end(
+    struct run *r, int exit_status, const char *status, const char *fmt, ...)
+{
+	struct buf b;
+	va_list ap;
+
+	if (r->phase == PHASE_END)
+		return;
+	r->phase = PHASE_END;
+	r->exit = exit_status;
+	r->status = status;
+	buf_init(&b, 8192);
+	va_start(ap, fmt);
+	(void)buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	r->why = buf_detach(&b, NULL);
+	if (r->loop != NULL)
+		loop_stop(r->loop, 0);
+}
+
+static void
+on_signal(int signo unused_arg, void *ctx)
+{
+	struct run *r = ctx;
+
+	run_end(r, EXIT_INTERRUPTED, "interrupted", "interrupted");
+}
+
+/* Before the loop turns signals are only pending. */
+static int
+on_snapshot(uint64_t files, uint64_t bytes, void *ctx)
+{
+	struct run *r = ctx;
+	sigset_t pending;
+
+	if (r->plain != NULL && isatty(STDERR_FILENO))
+		(void)fprintf(stderr, "\rsnapshot: %llu files, %llu MiB\033[K",
+		    (unsigned long long)files,
+		    (unsigned long long)(bytes >> 20));
+	return sigpending(&pending) == 0 &&
+	    (sigismember(&pending, SIGINT) == 1 ||
+		sigismember(&pending, SIGTERM) == 1);
+}
+
+static int
+find_tree(struct run *r, struct err *e)
+{
+	char *dir = realpath(r->o.repo, NULL), *top = NULL;
+	const char *rel;
+	int rc;
+
+	if (dir == NULL)
+		return err_set(
+		    e, ERR_USAGE, "%s: %s", r->o.repo, strerror(errno));
+	if ((rc = snapshot_toplevel(dir, &top, e)) < 0) {
+		free(dir);
+		return rc;
+	}
+	r->root = top != NULL ? top : xstrdup(dir);
+	rel = path_rel(dir, r->root);
+	r->workdir = xstrdup(rel != NULL ? rel : "");
+	free(dir);
+	if (strcmp(r->root, "/") == 0)
+		return err_set(e, ERR_USAGE,
+		    "the tree is the whole file system: name a directory "
+		    "with -C");
+	return 0;
+}
+
+static int
+take_snapshot(struct run *r, const char *cache, struct err *e)
+{
+	char *store = path_join(cache, "snapshots");
+	struct snapshot_opts o = {
+		.store = store,
+		.progress = on_snapshot,
+		.ctx = r,
+	};
+	uint64_t start = loop_now_ms();
+	size_t i;
+	int rc;
+
+	rc = snapshot_create(r->root, &o, &r->snap, e);
+	free(store);
+	if (r->plain != NULL && isatty(STDERR_FILENO))
+		(void)fputs("\r\033[K", stderr);
+	if (rc < 0)
+		return rc;
+	run_event(r, "snapshot",
+	    json_pack("{s:s, s:I, s:I, s:b, s:I, s:I}", "id", r->snap.id,
+		"files", (json_int_t)r->snap.files.n, "bytes",
+		(json_int_t)r->snap.bytes, "reused", r->snap.reused, "skipped",
+		(json_int_t)r->snap.skipped.n, "ms",
+		(json_int_t)(loop_now_ms() - start)));
+	for (i = 0; i < r->snap.skipped.n; i++)
+		log_debug("left out: %s", r->snap.skipped.v[i]);
+	return 0;
+}
+
+/* The tree's files as the work directory sees them. */
+static void
+files_below(const struct run *r, struct strv *ret)
+{
+	size_t i;
+
+	for (i = 0; i < r->snap.files.n; i++) {
+		const char *p = r->workdir[0] == '\0'
+		    ? r->snap.files.v[i]
+		    : path_rel(r->snap.files.v[i], r->workdir);
+
+		if (p != NULL)
+			strv_add(ret, p);
+	}
+}
+
+static int
+find_tests(struct run *r, struct err *e)
+{
+	struct strv files = { 0 }, commands = { 0 };
+	const char *why = NULL;
+	char *dir;
+	int rc = 0;
+
+	strv_copy(&r->tests, &r->o.tests);
+	if (r->tests.n == 0 && r->o.tool == NULL) {
+		files_below(r, &files);
+		dir = path_join(r->snap.tree, r->workdir);
+		rc = detect_tests(dir, &files, &r->tests, &why, e);
+		free(dir);
+		strv_clear(&files);
+	}
+	if (rc < 0)
+		return rc;
+	strv_copy(&commands, &r->tests);
+	strv_extend(&commands, &r->o.checks);
+	guard_select(
+	    &r->snap.files, &r->o.protect, &commands, r->workdir, &r->guarded);
+	strv_clear(&commands);
+	if (why != NULL)
+		log_info("tests: %s (from %s; -t chooses another)",
+		    r->tests.v[0], why);
+	return 0;
+}
+
+static void
+on_host_up(struct host *h, void *ctx)
+{
+	struct run *r = ctx;
+
+	r->cpus = host_cpus(h);
+	run_event(r, "host_up", json_pack("{s:s}", "host", host_name(h)));
+	sched_pump(r);
+}
+
+static void
+on_host_down(struct host *h, const char *why, int fatal_code, void *ctx)
+{
+	struct run *r = ctx;
+
+	run_event(r, "host_down",
+	    json_pack("{s:s, s:o}", "host", h != NULL ? host_name(h) : "local",
+		"reason", json_str_lossy(why, strlen(why))));
+	if (fatal_code == EXIT_SANDBOX)
+		run_end(r, EXIT_SANDBOX, "error", "%s", why);
+	else if (fatal_code != 0)
+		run_end(r, EXIT_FATAL, "error", "%s", why);
+	if (h != NULL)
+		sched_host_down(r, h, why);
+}
+
+static void
+on_host_msg(struct host *h, const char *worker, const struct msg *m, void *ctx)
+{
+	struct run *r = ctx;
+	struct worker *w = sched_worker(r, worker);
+
+	if (w == NULL || w->host != h) {
+		log_debug(
+		    "%s from unknown worker %s", msg_name(m->type), worker);
+		return;
+	}
+	handle_msg(r, w, m);
+}
+
+static const struct hosts_ops hosts_ops = {
+	.up = on_host_up,
+	.down = on_host_down,
+	.msg = on_host_msg,
+};
+
+static void
+on_max_time(void *ctx)
+{
+	struct run *r = ctx;
+	char limit[32];
+
+	r->ledger.spent = true;
+	if (r->winner != NULL)
+		run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->hypothesis);
+	run_end(r, EXIT_BUDGET, "budget", "the time limit of %s is reached",
+	    num_fmt_ms(r->o.max_time_ms, limit, sizeof limit));
+}
+
+static int
+start_hosts(struct run *r, const char *cache, struct err *e)
+{
+	struct hosts_opts o = { .run = store_id(r->store), .cache = cache };
+	char *log = path_join(store_dir(r->store), "host.log");
+	char *scratch = path_join(cache, "scratch");
+	int rc;
+
+	o.log = log;
+	o.scratch = scratch;
+	/* One more, so that a verification never waits. */
+	o.slots = r->o.workers + 1;
+	if (o.slots > RUN_MAX_WORKERS)
+		o.slots = RUN_MAX_WORKERS;
+	rc = hosts_create(r->loop, &o, &hosts_ops, r, &r->hosts, e);
+	if (rc == 0)
+		rc = hosts_start_local(r->hosts, e);
+	if (rc == 0)
+		while (r->phase != PHASE_END)
+			(void)loop_run(r->loop);
+	hosts_free(r->hosts);
+	r->hosts = NULL;
+	free(log);
+	free(scratch);
+	return rc;
+}
+
+static int
+set_facts(struct run *r, struct err *e)
+{
+	char started[32];
+	time_t now = time(NULL);
+	struct tm tm;
+	int rc;
+
+	(void)localtime_r(&now, &tm);
+	(void)strftime(started, sizeof started, "%Y-%m-%d %H:%M:%S", &tm);
+	(void)((rc = store_set(r->store, "started_at", started, e)) < 0 ||
+	    (rc = store_set(r->store, "repo", r->root, e)) < 0 ||
+	    (rc = store_set(r->store, "workdir", r->workdir, e)) < 0 ||
+	    (rc = store_set(r->store, "kind",
+		 r->o.tool != NULL ? "tool" : "run", e)) < 0 ||
+	    (rc = store_set(r->store, "model", r->o.model, e)) < 0 ||
+	    (rc = store_set(r->store, "task",
+		 r->o.task != NULL ? r->o.task : "", e)) < 0 ||
+	    (rc = store_set(r->store, "status", "running", e)) < 0);
+	return rc;
+}
+
+static json_t *
+started_event(const struct run *r)
+{
+	return json_pack("{s:s, s:s, s:i, s:s}", "repo", r->root, "model",
+	    r->o.model, "workers", (int)r->o.workers, "dir",
+	    store_dir(r->store));
+}
+
+/* Everything up to the loop, and the loop. */
+static int
+run_through(struct run *r, struct err *e)
+{
+	struct provider p;
+	char *cache = NULL;
+	int rc;
+
+	if ((rc = set_facts(r, e)) < 0 ||
+	    (rc = audit_open(r->store, &r->audit, e)) < 0)
+		return rc;
+	run_event(r, "run_started", started_event(r));
+	if ((rc = path_cache_dir(&cache, e)) < 0)
+		return rc;
+	if ((rc = path_mkdirs(cache, 0700, e)) < 0 ||
+	    (rc = take_snapshot(r, cache, e)) < 0 ||
+	    (rc = find_tests(r, e)) < 0)
+		goto out;
+	if (r->o.tool != NULL)
+		provider_script(&p, r->o.tool, r->o.tool_args);
+	else
+		provider_builtin(&p, r->o.seed);
+	r->gateway = gateway_create(r->store, &r->ledger, &p, r->t0_ms);
+	r->system = prompt_system();
+	if (r->o.max_time_ms != 0)
+		(void)loop_timer_add(
+		    r->loop, r->o.max_time_ms, 0, on_max_time, r);
+	r->phase = PHASE_BASELINE;
+	if (r->o.tool != NULL)
+		(void)sched_add(r, KIND_TOOL, "tool", NULL, NULL, NULL, 0);
+	else
+		(void)sched_add(
+		    r, KIND_BASELINE, "baseline", NULL, NULL, NULL, 0);
+	rc = start_hosts(r, cache, e);
+out:
+	free(cache);
+	return rc;
+}
+
+static int
+exit_of(int code)
+{
+	switch (code) {
+	case ERR_SANDBOX:
+		return EXIT_SANDBOX;
+	case ERR_USAGE:
+	case ERR_NOTFOUND:
+	case ERR_SYNTAX:
+		return EXIT_USAGE;
+	case -EINTR:
+		return EXIT_INTERRUPTED;
+	default:
+		return EXIT_FATAL;
+	}
+}
+
+/* The winner's patch to its place, and on the tree when asked. */
+static void
+deliver(struct run *r, char **ret_path)
+{
+	struct subtask *w = r->winner;
+	struct err e = { 0 };
+	int rc = 0;
+
+	*ret_path = path_join(store_dir(r->store), "patches/final.patch");
+	if ((rc = file_write(*ret_path, w->patch, w->patch_len, 0600, &e)) ==
+	    0) {
+		if (r->o.apply)
+			rc = apply_tree(r->root, w->patch, w->patch_len, &e);
+		else if (r->o.branch != NULL)
+			rc = apply_branch(r->root, r->o.branch, w->patch,
+			    w->patch_len, w->hypothesis, &e);
+	}
+	if (rc == 0)
+		return;
+	log_error("%s", e.text);
+	r->exit = EXIT_FATAL;
+}
+
+static void
+finish(struct run *r)
+{
+	struct err e = { 0 };
+	char *patch = NULL;
+	json_t *ev;
+
+	if (r->winner != NULL && r->exit == EXIT_FIXED)
+		deliver(r, &patch);
+	ev = json_pack("{s:s, s:s, s:i, s:o, s:f}", "status", r->status,
+	    "reason", r->why, "exit", r->exit, "usage",
+	    ledger_usage(&r->ledger), "wall_s", run_now(r));
+	if (patch != NULL) {
+		(void)json_object_set_new(ev, "patch", json_string(patch));
+		(void)json_object_set_new(
+		    ev, "evidence", json_string("user_test"));
+		(void)json_object_set_new(
+		    ev, "subtask", json_string(r->winner->of->id));
+	}
+	if (store_set(r->store, "status", r->status, &e) < 0 ||
+	    store_set(r->store, "reason", r->why, &e) < 0)
+		log_warn("%s", e.text);
+	run_event(r, "run_finished", ev);
+	if (patch != NULL && !r->o.json)
+		(void)printf("%s\n", patch);
+	free(patch);
+}
+
+static void
+clear(struct run *r)
+{
+	sched_free(r);
+	gateway_free(r->gateway);
+	audit_close(r->audit);
+	store_close(r->store);
+	plain_free(r->plain);
+	snapshot_clear(&r->snap);
+	strv_clear(&r->tests);
+	strv_clear(&r->guarded);
+	strv_clear(&r->base.failing);
+	strv_clear(&r->base.flaky);
+	free(r->base.output);
+	free(r->system);
+	free(r->root);
+	free(r->workdir);
+	free(r->why);
+	loop_free(r->loop);
+}
+
+int
+run_main(const struct run_opts *opts, struct tool_result *tool)
+{
+	struct run r = { .o = *opts, .tool = tool, .t0_ms = loop_now_ms() };
+	struct err e = { 0 };
+	int rc, ret;
+
+	TAILQ_INIT(&r.subtasks);
+	TAILQ_INIT(&r.workers);
+	r.ledger.max_calls = opts->max_calls;
+	r.ledger.max_tokens = opts->max_tokens;
+	r.ledger.max_time_ms = opts->max_time_ms;
+	r.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+	r.loop = loop_create();
+	(void)loop_signal_add(r.loop, SIGINT, on_signal, &r);
+	(void)loop_signal_add(r.loop, SIGTERM, on_signal, &r);
+	(void)loop_signal_add(r.loop, SIGHUP, on_signal, &r);
+	if ((rc = find_tree(&r, &e)) < 0 ||
+	    (rc = store_create(&r.store, &e)) < 0) {
+		log_error("%s", e.text);
+		ret = exit_of(rc);
+		goto out;
+	}
+	if (!opts->quiet)
+		r.plain = plain_create(stderr);
+	rc = run_through(&r, &e);
+	if (rc < 0) {
+		if (exit_of(rc) == EXIT_INTERRUPTED)
+			run_end(
+			    &r, EXIT_INTERRUPTED, "interrupted", "interrupted");
+		else
+			run_end(&r, exit_of(rc), "error", "%s", e.text);
+	}
+	finish(&r);
+	ret = r.exit;
+	if (opts->quiet && r.exit != EXIT_FIXED)
+		log_error("%s", r.why);
+out:
+	clear(&r);
+	return ret;
+}

@@ -1,0 +1,54 @@
+/*
+ * run.h - one run from the command line to its end.
+ */
+#ifndef ORCHESTRATOR_RUN_RUN_H
+#define ORCHESTRATOR_RUN_RUN_H
+
+#include "common/err.h"
+#include "common/json.h"
+#include "common/strv.h"
+
+/* Exit statuses (foray(1)). */
+enum exit_status {
+	EXIT_FIXED = 0,
+	EXIT_UNFIXED = 1,
+	EXIT_USAGE = 2,
+	EXIT_BUDGET = 3,
+	EXIT_SANDBOX = 4,
+	EXIT_FATAL = 5,
+	EXIT_OWN = 125, /* foray sandbox: its own failure */
+	EXIT_INTERRUPTED = 130
+};
+
+/* Workers that one run may ask for; pid_max bounds what a machine can hold. */
+#define RUN_MAX_WORKERS 4096
+
+struct run_opts {
+	const char *repo;                            /* -C; "." */
+	struct strv tests;                           /* -t; empty: detected */
+	struct strv checks;                          /* -k */
+	struct strv protect;                         /* --protect globs */
+	unsigned workers;                            /* -n */
+	const char *model;                           /* -m; "builtin" */
+	const char *task;                            /* TASK text or NULL */
+	uint64_t max_calls, max_tokens, max_time_ms; /* 0: no limit */
+	uint64_t seed;
+	bool json;
+	bool all;           /* do not stop at the first verified fix */
+	bool apply;         /* --apply */
+	const char *branch; /* --branch */
+	/* `foray tool`: no baseline, no plan, one call. */
+	const char *tool, *tool_args;
+	bool quiet; /* no human view */
+};
+
+/* What a tool run leaves. */
+struct tool_result {
+	char *text;  /* the call's result; NULL: it did not come to that */
+	char *patch; /* what it changed, "" when nothing */
+};
+
+/* The whole run; an exit status. tool: filled for opts->tool; may be NULL. */
+int run_main(const struct run_opts *opts, struct tool_result *tool);
+
+#endif

@@ -1,0 +1,325 @@
+/*
+ * sched.c - which subtask goes to which free slot.
+ *
+ * Verifications go first (they can end the run), then what the phase needs;
+ * explores are started in the order of the plan, at most -n at once. The hosts
+ * have one slot more, so that a verification never waits for an explore.
+ */
+#include "common/compat.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/text.h"
+#include "orchestrator/run/state.h"
+
+#define SUBTASK_WALL_MS (6ull * 3600 * 1000)
+
+const char *
+kind_str(enum kind k)
+{
+	static const char *const names[] = { "baseline", "plan", "explore",
+		"verify", "tool" };
+
+	return names[k];
+}
+
+static const char *
+state_str(enum subtask_state s)
+{
+	static const char *const names[] = { "waiting", "running", "done",
+		"failed" };
+
+	return names[s];
+}
+
+/* The id comes from what the subtask is, so that the same work has the same id
+ * in every run over the same snapshot. */
+static void
+make_id(const struct run *r, struct subtask *t, char ret[SUBTASK_ID])
+{
+	unsigned char h[HASH_LEN];
+	char hex[HASH_HEX];
+	struct hash_state st;
+	size_t i;
+
+	hash_init(&st);
+	for (i = 0; i < r->tests.n; i++)
+		hash_update(&st, r->tests.v[i], strlen(r->tests.v[i]) + 1);
+	hash_update(&st, r->snap.id, strlen(r->snap.id) + 1);
+	hash_update(&st, kind_str(t->kind), strlen(kind_str(t->kind)) + 1);
+	hash_update(&st, t->label, strlen(t->label) + 1);
+	if (t->hypothesis != NULL)
+		hash_update(&st, t->hypothesis, strlen(t->hypothesis) + 1);
+	if (t->patch_len > 0)
+		hash_update(&st, t->patch, t->patch_len);
+	hash_final(&st, h);
+	hash_hex(h, hex);
+	memcpy(ret, hex, SUBTASK_ID - 1);
+	ret[SUBTASK_ID - 1] = '\0';
+}
+
+static void
+save(struct run *r, const struct subtask *t)
+{
+	struct err e = { 0 };
+
+	if (store_subtask(r->store, t->id, kind_str(t->kind), t->label,
+		t->hypothesis, state_str(t->state), &e) < 0)
+		log_warn("%s", e.text);
+}
+
+struct subtask *
+sched_add(struct run *r, enum kind kind, const char *label,
+    const char *hypothesis_id, const char *hypothesis, const void *patch,
+    size_t patch_len)
+{
+	struct subtask *t = xcalloc(1, sizeof *t);
+
+	t->kind = kind;
+	t->label = xstrdup(label);
+	if (hypothesis_id != NULL)
+		t->hypothesis_id = xstrdup(hypothesis_id);
+	if (hypothesis != NULL)
+		t->hypothesis = xstrdup(hypothesis);
+	if (patch_len > 0) {
+		t->patch = xmalloc(patch_len + 1);
+		memcpy(t->patch, patch, patch_len);
+		t->patch[patch_len] = '\0';
+		t->patch_len = patch_len;
+	}
+	make_id(r, t, t->id);
+	TAILQ_INSERT_TAIL(&r->subtasks, t, entry);
+	save(r, t);
+	return t;
+}
+
+struct worker *
+sched_worker(struct run *r, const char *name)
+{
+	struct worker *w;
+
+	TAILQ_FOREACH (w, &r->workers, entry)
+		if (strcmp(w->name, name) == 0)
+			return w;
+	return NULL;
+}
+
+size_t
+sched_count(const struct run *r, enum kind kind, enum subtask_state state)
+{
+	const struct subtask *t;
+	size_t n = 0;
+
+	TAILQ_FOREACH (t, &r->subtasks, entry)
+		if (t->kind == kind && t->state == state)
+			n++;
+	return n;
+}
+
+bool
+sched_idle(const struct run *r)
+{
+	const struct subtask *t;
+
+	TAILQ_FOREACH (t, &r->subtasks, entry)
+		if (t->state == SUBTASK_WAITING || t->state == SUBTASK_RUNNING)
+			return false;
+	return true;
+}
+
+static struct subtask *
+next_subtask(struct run *r)
+{
+	struct subtask *t;
+
+	TAILQ_FOREACH (t, &r->subtasks, entry)
+		if (t->state == SUBTASK_WAITING && t->kind == KIND_VERIFY)
+			return t;
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (t->state != SUBTASK_WAITING)
+			continue;
+		if (t->kind == KIND_EXPLORE &&
+		    (r->no_more ||
+			sched_count(r, KIND_EXPLORE, SUBTASK_RUNNING) >=
+			    r->o.workers))
+			continue;
+		return t;
+	}
+	return NULL;
+}
+
+static unsigned
+parallel(const struct run *r)
+{
+	unsigned cpus = r->cpus != 0 ? r->cpus : 1;
+	unsigned n = cpus / r->o.workers;
+
+	return n < 1 ? 1 : n > 16 ? 16 : n;
+}
+
+static int
+start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
+{
+	struct worker *w = xcalloc(1, sizeof *w);
+	struct msg m = { .type = MSG_ASSIGN };
+	int rc;
+
+	(void)snprintf(w->name, sizeof w->name, "w%u", ++r->next_worker);
+	w->host = h;
+	w->subtask = t;
+	w->attempt = t->attempts + 1;
+	w->start_ms = loop_now_ms();
+	m.u.assign.subtask = t->id;
+	m.u.assign.attempt = w->attempt;
+	m.u.assign.snapshot = r->snap.id;
+	m.u.assign.root = r->root;
+	m.u.assign.workdir = r->workdir;
+	m.u.assign.wall_ms =
+	    r->o.max_time_ms != 0 ? r->o.max_time_ms + 60000 : SUBTASK_WALL_MS;
+	m.u.assign.parallel =
+	    t->kind == KIND_EXPLORE || t->kind == KIND_TOOL ? parallel(r) : 1;
+	if ((rc = hosts_assign(h, w->name, &m, e)) < 0) {
+		free(w);
+		return rc;
+	}
+	t->attempts++;
+	t->state = SUBTASK_RUNNING;
+	TAILQ_INSERT_TAIL(&r->workers, w, entry);
+	save(r, t);
+	(void)store_attempt(
+	    r->store, t->id, w->attempt, w->name, "assigned", run_now(r), NULL);
+	if (t->kind == KIND_VERIFY)
+		run_event(r, "verify_started",
+		    json_pack("{s:s, s:s, s:s}", "worker", w->name, "subtask",
+			t->id, "candidate", t->of->label));
+	run_event(r, "assigned",
+	    json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s*}", "worker", w->name,
+		"subtask", t->id, "attempt", (int)w->attempt, "kind",
+		kind_str(t->kind), "label", t->label, "host", host_name(h),
+		"hypothesis", t->hypothesis));
+	return 0;
+}
+
+void
+sched_pump(struct run *r)
+{
+	struct subtask *t;
+	struct host *h;
+	struct err e = { 0 };
+
+	while (r->phase != PHASE_END && (t = next_subtask(r)) != NULL &&
+	    (h = hosts_free_slot(r->hosts)) != NULL)
+		if (start_worker(r, h, t, &e) < 0) {
+			log_warn("assign: %s", e.text);
+			return;
+		}
+}
+
+static void
+drop_worker(
+    struct run *r, struct worker *w, const char *reason, const char *detail)
+{
+	struct subtask *t = w->subtask;
+	bool unfinished = t->state == SUBTASK_RUNNING && !w->summary;
+
+	(void)store_attempt(
+	    r->store, t->id, w->attempt, w->name, reason, run_now(r), NULL);
+	run_event(r, "worker_gone",
+	    json_pack("{s:s, s:s, s:s, s:o*}", "worker", w->name, "subtask",
+		t->id, "reason", reason, "detail",
+		detail != NULL && *detail != '\0'
+		    ? json_str_lossy(detail, strlen(detail))
+		    : NULL));
+	gateway_worker_gone(r->gateway, w->name);
+	TAILQ_REMOVE(&r->workers, w, entry);
+	free(w);
+	if (!unfinished || r->phase == PHASE_END)
+		return;
+	if (t->attempts < MAX_ATTEMPTS) {
+		t->state = SUBTASK_WAITING;
+	} else {
+		t->state = SUBTASK_FAILED;
+		results_failed(r, t, detail != NULL ? detail : reason);
+	}
+	save(r, t);
+}
+
+void
+sched_worker_exit(
+    struct run *r, struct worker *w, const struct msg_worker_exit *m)
+{
+	struct subtask *t = w->subtask;
+	bool early = t->state == SUBTASK_RUNNING && !w->summary && !w->ready;
+
+	hosts_release(w->host);
+	if (strcmp(m->reason, "sandbox") == 0 && early) {
+		run_end(r, EXIT_SANDBOX, "error",
+		    "the sandbox can't be set up here: %s (foray doctor says "
+		    "what to do)",
+		    msg_str(m->detail));
+	}
+	drop_worker(r, w, m->reason, m->detail);
+	results_check(r);
+	sched_pump(r);
+}
+
+void
+sched_host_down(struct run *r, struct host *h, const char *why)
+{
+	struct worker *w, *next;
+
+	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next)
+		if (w->host == h)
+			drop_worker(r, w, "host lost", why);
+	results_check(r);
+	sched_pump(r);
+}
+
+/* End what runs of a kind and what waits; their subtasks count as done. */
+void
+sched_cancel(struct run *r, enum kind kind, const char *why)
+{
+	struct msg m = { .type = MSG_CANCEL };
+	struct subtask *t;
+	struct worker *w;
+
+	m.u.cancel.reason = why;
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (t->kind != kind || t->state == SUBTASK_DONE ||
+		    t->state == SUBTASK_FAILED)
+			continue;
+		t->state = SUBTASK_DONE;
+		free(t->verdict);
+		t->verdict = xstrdup("cancelled");
+		save(r, t);
+	}
+	TAILQ_FOREACH (w, &r->workers, entry)
+		if (w->subtask->kind == kind && !w->summary)
+			(void)hosts_send(w->host, w->name, &m, NULL);
+}
+
+void
+sched_free(struct run *r)
+{
+	struct subtask *t;
+	struct worker *w;
+
+	while ((w = TAILQ_FIRST(&r->workers)) != NULL) {
+		TAILQ_REMOVE(&r->workers, w, entry);
+		free(w);
+	}
+	while ((t = TAILQ_FIRST(&r->subtasks)) != NULL) {
+		TAILQ_REMOVE(&r->subtasks, t, entry);
+		free(t->label);
+		free(t->hypothesis);
+		free(t->hypothesis_id);
+		free(t->verdict);
+		free(t->reason);
+		free(t->patch);
+		free(t);
+	}
+}

@@ -1,0 +1,165 @@
+/*
+ * state.h - what a run is made of while it runs; private to run/.
+ *
+ * A run goes through phases. Work is a list of subtasks: `baseline` first, then
+ * `plan`, which yields one `explore` a hypothesis; each explore that says
+ * "fixed" yields a `verify`. A subtask is tried in numbered attempts, each by a
+ * worker of its own; its first summary counts. sched.c gives subtasks to free
+ * slots, results.c takes summaries, run.c begins and ends.
+ */
+#ifndef ORCHESTRATOR_RUN_STATE_H
+#define ORCHESTRATOR_RUN_STATE_H
+
+#include <sys/queue.h>
+
+#include "common/loop.h"
+#include "orchestrator/gateway/gateway.h"
+#include "orchestrator/run/hosts.h"
+#include "orchestrator/run/ledger.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/store/audit.h"
+#include "orchestrator/store/store.h"
+#include "orchestrator/view/plain.h"
+#include "sandbox/snapshot.h"
+
+enum phase {
+	PHASE_START,
+	PHASE_BASELINE,
+	PHASE_PLAN,
+	PHASE_EXPLORE,
+	PHASE_END
+};
+
+enum kind {
+	KIND_BASELINE,
+	KIND_PLAN,
+	KIND_EXPLORE,
+	KIND_VERIFY,
+	KIND_TOOL
+};
+
+enum subtask_state {
+	SUBTASK_WAITING,
+	SUBTASK_RUNNING,
+	SUBTASK_DONE,
+	SUBTASK_FAILED
+};
+
+#define SUBTASK_ID 33 /* 32 hex digits and NUL */
+#define MAX_ATTEMPTS 3
+
+struct subtask {
+	TAILQ_ENTRY(subtask) entry;
+	char id[SUBTASK_ID];
+	enum kind kind;
+	enum subtask_state state;
+	unsigned attempts;
+	char *label;         /* "H3", "verify H3", "baseline" */
+	char *hypothesis;    /* explore, and verify of it */
+	char *hypothesis_id; /* "H3" */
+	char *verdict;       /* when done */
+	char *reason;
+	char *patch; /* explore: what it found; verify: what it checks */
+	size_t patch_len;
+	struct subtask *of; /* verify: the explore that found the patch */
+	uint64_t calls;     /* its model calls */
+};
+
+TAILQ_HEAD(subtask_list, subtask);
+
+struct worker {
+	TAILQ_ENTRY(worker) entry;
+	char name[PEER_WORKER_MAX + 1];
+	struct host *host;
+	struct subtask *subtask;
+	unsigned attempt;
+	uint64_t pid;
+	uint64_t start_ms;
+	uint64_t calls, tools;
+	bool ready;
+	bool summary; /* it has sent one */
+};
+
+TAILQ_HEAD(worker_list, worker);
+
+/* What the tests say before anything is changed. */
+struct baseline {
+	struct strv failing, flaky;
+	char *output;
+	uint64_t passed, failed;
+	uint64_t test_ms, slowest_ms;
+	bool per_test;
+};
+
+struct run {
+	struct run_opts o; /* borrows from the caller */
+	struct strv tests; /* given or detected */
+	char *root;        /* top of the tree, absolute */
+	char *workdir;     /* below root, "" for root itself */
+	struct store *store;
+	struct audit *audit;
+	struct loop *loop;
+	struct hosts *hosts;
+	struct gateway *gateway;
+	struct ledger ledger;
+	struct snapshot snap;
+	struct strv guarded;
+	struct baseline base;
+	struct plain *plain;
+	enum phase phase;
+	struct subtask_list subtasks;
+	struct worker_list workers;
+	unsigned next_worker;
+	unsigned cpus;
+	char *system; /* prompt shared by all workers */
+	uint64_t t0_ms;
+	struct subtask *winner; /* a verified verify */
+	struct tool_result *tool;
+	int exit;           /* status to be, once phase is END */
+	const char *status; /* of run_finished */
+	char *why;
+	bool no_more; /* a budget is spent: start nothing new */
+	int interrupts;
+};
+
+/* event.c */
+double run_now(const struct run *r);
+/* Record and show an event; takes fields (may be NULL). */
+void run_event(struct run *r, const char *name, json_t *fields);
+
+/* sched.c */
+const char *kind_str(enum kind k);
+struct subtask *sched_add(struct run *r, enum kind kind, const char *label,
+    const char *hypothesis_id, const char *hypothesis, const void *patch,
+    size_t patch_len);
+void sched_pump(struct run *r);
+struct worker *sched_worker(struct run *r, const char *name);
+/* The worker is gone; without a summary its subtask is tried again. */
+void sched_worker_exit(
+    struct run *r, struct worker *w, const struct msg_worker_exit *m);
+void sched_host_down(struct run *r, struct host *h, const char *why);
+void sched_cancel(struct run *r, enum kind kind, const char *why);
+size_t sched_count(
+    const struct run *r, enum kind kind, enum subtask_state state);
+bool sched_idle(const struct run *r); /* nothing waits, nothing runs */
+void sched_free(struct run *r);
+
+/* handle.c: messages of workers */
+void handle_msg(struct run *r, struct worker *w, const struct msg *m);
+
+/* results.c */
+void results_summary(
+    struct run *r, struct worker *w, const struct msg_summary *m);
+void results_failed(struct run *r, struct subtask *t, const char *why);
+/* After each change: is the run over? */
+void results_check(struct run *r);
+
+/* prompt.c; yours */
+char *prompt_system(void);
+char *prompt_task(const struct run *r, const struct subtask *t);
+
+/* run.c */
+void run_end(struct run *r, int exit, const char *status, const char *fmt, ...)
+    printflike(4, 5);
+
+#endif

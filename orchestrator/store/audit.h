@@ -1,0 +1,33 @@
+/*
+ * audit.h - the chain of everything that a run did, written before it is done.
+ *
+ * audit.jsonl has one JSON object a line:
+ *	{"n":3,"prev":"<hash of line
+ *2>","t":1.234,"worker":"w1","act":"command",
+ *	 "subject":"...","detail":...,"verdict":"allow","hash":"<own hash>"}
+ * "hash" covers the line's bytes up to it; "prev" is the "hash" of the line
+ * before (64 zeros in the first). The head (count and last hash) is also in
+ * run.db, so that a cut tail shows. A crash can leave one line more than the
+ * head knows, or one torn line at the end: both are said, neither is damage.
+ */
+#ifndef ORCHESTRATOR_STORE_AUDIT_H
+#define ORCHESTRATOR_STORE_AUDIT_H
+
+#include "orchestrator/store/store.h"
+
+struct audit;
+
+int audit_open(struct store *s, struct audit **ret, struct err *e);
+void audit_close(struct audit *a);
+/* detail: JSON text or NULL. On return the line is in the file; an error means
+ * the act must not happen. */
+int audit_write(struct audit *a, double t, const char *worker, const char *act,
+    const char *subject, const char *detail, const char *verdict,
+    struct err *e);
+
+/* Check the whole chain. 0: intact, *ret_lines lines, a note ("" or what a
+ * crash left) in note; negative: e names the line and what is wrong. */
+int audit_verify(struct store *s, uint64_t *ret_lines, char *note,
+    size_t note_size, struct err *e);
+
+#endif

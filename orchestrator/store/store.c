@@ -1,0 +1,566 @@
+#include "common/compat.h"
+
+#include <sys/file.h>
+#include <sys/statfs.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "orchestrator/store/store.h"
+
+#define SCHEMA_VERSION 1
+
+struct store {
+	sqlite3 *db;
+	char *id;
+	char *dir;
+	int lock; /* held by the run itself, -1 elsewhere */
+};
+
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS fact(key TEXT PRIMARY KEY, value TEXT);"
+    "CREATE TABLE IF NOT EXISTS event(id INTEGER PRIMARY KEY, t REAL,"
+    " name TEXT, body TEXT);"
+    "CREATE TABLE IF NOT EXISTS subtask(id TEXT PRIMARY KEY, seq INTEGER,"
+    " kind TEXT, label TEXT, hypothesis TEXT, state TEXT);"
+    "CREATE TABLE IF NOT EXISTS attempt(subtask TEXT, attempt INTEGER,"
+    " worker TEXT, state TEXT, t REAL, PRIMARY KEY(subtask, attempt));"
+    "CREATE TABLE IF NOT EXISTS summary(subtask TEXT PRIMARY KEY,"
+    " attempt INTEGER, worker TEXT, t REAL, body TEXT, patch BLOB);"
+    "CREATE TABLE IF NOT EXISTS message(hash BLOB PRIMARY KEY, body TEXT)"
+    " WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS exchange(id INTEGER PRIMARY KEY, worker TEXT,"
+    " subtask TEXT, attempt INTEGER, turn INTEGER, base INTEGER, tail BLOB,"
+    " status TEXT, reply TEXT, in_tokens INTEGER, out_tokens INTEGER,"
+    " cached_tokens INTEGER, ms INTEGER, t REAL);";
+
+int
+store_root(char **ret, struct err *e)
+{
+	char *state;
+	int r;
+
+	if ((r = path_state_dir(&state, e)) < 0)
+		return r;
+	*ret = path_join(state, "runs");
+	free(state);
+	return 0;
+}
+
+static int
+db_error(struct store *s, const char *what, struct err *e)
+{
+	int code = sqlite3_errcode(s->db);
+
+	return err_set(e, code == SQLITE_FULL ? -ENOSPC : -EIO, "%s: %s: %s",
+	    s->dir, what, sqlite3_errmsg(s->db));
+}
+
+static bool
+on_network(const char *dir)
+{
+	struct statfs st;
+
+	if (statfs(dir, &st) < 0)
+		return false;
+	switch ((unsigned long)st.f_type) {
+	case NFS_SUPER_MAGIC:
+	case 0x517BUL:     /* SMB */
+	case 0xFF534D42UL: /* CIFS */
+	case 0xFE534D42UL: /* SMB2 */
+	case V9FS_MAGIC:
+	case 0x65735546UL: /* FUSE: sshfs and the like */
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int
+open_db(struct store *s, bool write, bool create, struct err *e)
+{
+	char *path = path_join(s->dir, "run.db");
+	int flags = write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+	int r = 0;
+
+	if (create)
+		flags |= SQLITE_OPEN_CREATE;
+	if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK) {
+		r = err_set(e, -EIO, "%s: %s", path,
+		    s->db != NULL ? sqlite3_errmsg(s->db) : "out of memory");
+		goto out;
+	}
+	(void)sqlite3_busy_timeout(s->db, 5000);
+	if (!write)
+		goto out;
+	if (sqlite3_exec(s->db,
+		on_network(s->dir) ? "PRAGMA journal_mode=DELETE"
+				   : "PRAGMA journal_mode=WAL;"
+				     "PRAGMA synchronous=NORMAL",
+		NULL, NULL, NULL) != SQLITE_OK ||
+	    sqlite3_exec(s->db, schema, NULL, NULL, NULL) != SQLITE_OK)
+		r = db_error(s, "set up", e);
+out:
+	free(path);
+	return r;
+}
+
+static void
+make_id(char *dst, size_t size)
+{
+	char random[9];
+	time_t now = time(NULL);
+	struct tm tm;
+	size_t n;
+
+	(void)localtime_r(&now, &tm);
+	n = strftime(dst, size, "%Y%m%d-%H%M%S-", &tm);
+	hash_random_hex(random, 4);
+	(void)strlcpy(dst + n, random, size - n);
+}
+
+int
+store_create(struct store **ret, struct err *e)
+{
+	struct store *s = xcalloc(1, sizeof *s);
+	char id[RUN_ID_MAX];
+	char *root = NULL, *sub;
+	int r;
+
+	s->lock = -1;
+	if ((r = store_root(&root, e)) < 0 ||
+	    (r = path_mkdirs(root, 0700, e)) < 0)
+		goto out;
+	make_id(id, sizeof id);
+	s->id = xstrdup(id);
+	s->dir = path_join(root, id);
+	if (mkdir(s->dir, 0700) < 0) {
+		r = err_set(e, -errno, "mkdir %s: %s", s->dir, strerror(errno));
+		goto out;
+	}
+	sub = path_join(s->dir, "sessions");
+	r = path_mkdirs(sub, 0700, e);
+	free(sub);
+	if (r < 0)
+		goto out;
+	sub = path_join(s->dir, "patches");
+	r = path_mkdirs(sub, 0700, e);
+	free(sub);
+	if (r < 0 || (r = open_db(s, true, true, e)) < 0)
+		goto out;
+	sub = path_join(s->dir, "lock");
+	s->lock = open(sub, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (s->lock < 0 || flock(s->lock, LOCK_EX | LOCK_NB) < 0)
+		r = err_set(e, -errno, "%s: %s", sub, strerror(errno));
+	free(sub);
+	if (r < 0)
+		goto out;
+	r = store_set(s, "schema", "1", e);
+out:
+	free(root);
+	if (r < 0) {
+		store_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+int
+store_list(struct strv *ret, struct err *e)
+{
+	char *root;
+	DIR *d;
+	struct dirent *de;
+	int r;
+
+	if ((r = store_root(&root, e)) < 0)
+		return r;
+	if ((d = opendir(root)) == NULL) {
+		if (errno != ENOENT)
+			r = err_set(e, -errno, "%s: %s", root, strerror(errno));
+		free(root);
+		return r;
+	}
+	while ((de = readdir(d)) != NULL) {
+		char *db;
+
+		if (de->d_name[0] == '.')
+			continue;
+		db = path_joinf(root, "%s/run.db", de->d_name);
+		if (access(db, F_OK) == 0)
+			strv_add(ret, de->d_name);
+		free(db);
+	}
+	(void)closedir(d);
+	free(root);
+	strv_sort(ret);
+	return 0;
+}
+
+int
+store_find(const char *name, char **ret_id, struct err *e)
+{
+	struct strv all = { 0 };
+	const char *hit = NULL;
+	size_t i, hits = 0;
+	int r;
+
+	if ((r = store_list(&all, e)) < 0)
+		return r;
+	if (all.n == 0) {
+		r = err_set(e, ERR_NOTFOUND,
+		    "there are no runs yet: start one with `foray run`");
+		goto out;
+	}
+	if (name == NULL)
+		hit = all.v[all.n - 1], hits = 1;
+	for (i = 0; name != NULL && i < all.n; i++) {
+		if (strcmp(all.v[i], name) == 0) {
+			hit = all.v[i];
+			hits = 1;
+			break;
+		}
+		if (*name != '\0' &&
+		    strncmp(all.v[i], name, strlen(name)) == 0) {
+			hit = all.v[i];
+			hits++;
+		}
+	}
+	if (hits == 0)
+		r = err_set(e, ERR_NOTFOUND,
+		    "no run is called \"%s\": `foray runs` lists them", name);
+	else if (hits > 1)
+		r = err_set(e, ERR_NOTFOUND,
+		    "\"%s\" is the start of %zu runs: give more of the name",
+		    name, hits);
+	else
+		*ret_id = xstrdup(hit);
+out:
+	strv_clear(&all);
+	return r;
+}
+
+int
+store_open(const char *name, bool write, struct store **ret, struct err *e)
+{
+	struct store *s = xcalloc(1, sizeof *s);
+	char *root = NULL;
+	int r;
+
+	s->lock = -1;
+	if ((r = store_find(name, &s->id, e)) < 0 ||
+	    (r = store_root(&root, e)) < 0)
+		goto out;
+	s->dir = path_join(root, s->id);
+	r = open_db(s, write, false, e);
+out:
+	free(root);
+	if (r < 0) {
+		store_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+void
+store_close(struct store *s)
+{
+	if (s == NULL)
+		return;
+	(void)sqlite3_close(s->db);
+	fd_close(&s->lock);
+	free(s->id);
+	free(s->dir);
+	free(s);
+}
+
+bool
+store_alive(const struct store *s)
+{
+	char *path = path_join(s->dir, "lock");
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	bool held =
+	    fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+
+	fd_close(&fd);
+	free(path);
+	return held;
+}
+
+char *
+store_status(struct store *s)
+{
+	char *status = store_get(s, "status");
+
+	if (status == NULL)
+		return xstrdup("unreadable");
+	if (strcmp(status, "running") == 0 && !store_alive(s)) {
+		free(status);
+		return xstrdup("crashed");
+	}
+	return status;
+}
+
+const char *
+store_id(const struct store *s)
+{
+	return s->id;
+}
+
+const char *
+store_dir(const struct store *s)
+{
+	return s->dir;
+}
+
+/* Prepare and bind by a format: s text, i integer (int64_t), d double,
+ * b blob (pointer, size_t). NULL pointers bind NULL. */
+static sqlite3_stmt *
+prepare(struct store *s, const char *sql, const char *fmt, va_list ap)
+{
+	sqlite3_stmt *st = NULL;
+	const void *p;
+	size_t len;
+	int i;
+
+	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
+		return NULL;
+	for (i = 1; fmt[i - 1] != '\0'; i++) {
+		switch (fmt[i - 1]) {
+		case 's':
+			(void)sqlite3_bind_text(st, i, va_arg(ap, const char *),
+			    -1, SQLITE_TRANSIENT);
+			break;
+		case 'i':
+			(void)sqlite3_bind_int64(st, i, va_arg(ap, int64_t));
+			break;
+		case 'd':
+			(void)sqlite3_bind_double(st, i, va_arg(ap, double));
+			break;
+		case 'b':
+			p = va_arg(ap, const void *);
+			len = va_arg(ap, size_t);
+			(void)sqlite3_bind_blob64(
+			    st, i, p, len, SQLITE_TRANSIENT);
+			break;
+		default:
+			fatal("store: bad format %s", fmt);
+		}
+	}
+	return st;
+}
+
+/* Run a statement without rows; the number of rows changed. */
+static int
+exec(struct store *s, struct err *e, const char *sql, const char *fmt, ...)
+{
+	sqlite3_stmt *st;
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	st = prepare(s, sql, fmt, ap);
+	va_end(ap);
+	if (st == NULL)
+		return db_error(s, "prepare", e);
+	r = sqlite3_step(st);
+	(void)sqlite3_finalize(st);
+	if (r != SQLITE_DONE && r != SQLITE_ROW)
+		return db_error(s, "write", e);
+	return sqlite3_changes(s->db);
+}
+
+static char *
+one_text(struct store *s, const char *sql, const char *fmt, ...)
+{
+	sqlite3_stmt *st;
+	char *ret = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	st = prepare(s, sql, fmt, ap);
+	va_end(ap);
+	if (st == NULL)
+		return NULL;
+	if (sqlite3_step(st) == SQLITE_ROW &&
+	    sqlite3_column_text(st, 0) != NULL)
+		ret = xstrdup((const char *)sqlite3_column_text(st, 0));
+	(void)sqlite3_finalize(st);
+	return ret;
+}
+
+int
+store_set(struct store *s, const char *key, const char *value, struct err *e)
+{
+	int r = exec(
+	    s, e, "INSERT OR REPLACE INTO fact VALUES(?,?)", "ss", key, value);
+
+	return r < 0 ? r : 0;
+}
+
+char *
+store_get(struct store *s, const char *key)
+{
+	return one_text(s, "SELECT value FROM fact WHERE key=?", "s", key);
+}
+
+int
+store_event(struct store *s, double t, const char *name, const char *body,
+    struct err *e)
+{
+	int r = exec(s, e, "INSERT INTO event(t,name,body) VALUES(?,?,?)",
+	    "dss", t, name, body);
+
+	return r < 0 ? r : 0;
+}
+
+int64_t
+store_events(struct store *s, int64_t after,
+    int (*cb)(const char *name, const char *body, void *ctx), void *ctx)
+{
+	sqlite3_stmt *st;
+	int64_t last = after;
+
+	if (sqlite3_prepare_v2(s->db,
+		"SELECT id,name,body FROM event WHERE id>? ORDER BY id", -1,
+		&st, NULL) != SQLITE_OK)
+		return -EIO;
+	(void)sqlite3_bind_int64(st, 1, after);
+	while (sqlite3_step(st) == SQLITE_ROW) {
+		last = sqlite3_column_int64(st, 0);
+		if (cb((const char *)sqlite3_column_text(st, 1),
+			(const char *)sqlite3_column_text(st, 2), ctx) != 0)
+			break;
+	}
+	(void)sqlite3_finalize(st);
+	return last;
+}
+
+int
+store_subtask(struct store *s, const char *id, const char *kind,
+    const char *label, const char *hypothesis, const char *state, struct err *e)
+{
+	int r = exec(s, e,
+	    "INSERT INTO subtask(id,seq,kind,label,hypothesis,state) VALUES("
+	    "?,(SELECT count(*) FROM subtask),?,?,?,?)"
+	    " ON CONFLICT(id) DO UPDATE SET state=excluded.state",
+	    "sssss", id, kind, label, hypothesis, state);
+
+	return r < 0 ? r : 0;
+}
+
+int
+store_attempt(struct store *s, const char *subtask, unsigned attempt,
+    const char *worker, const char *state, double t, struct err *e)
+{
+	int r = exec(s, e, "INSERT OR REPLACE INTO attempt VALUES(?,?,?,?,?)",
+	    "sissd", subtask, (int64_t)attempt, worker, state, t);
+
+	return r < 0 ? r : 0;
+}
+
+int
+store_summary(struct store *s, const char *subtask, unsigned attempt,
+    const char *worker, double t, const char *body, const void *patch,
+    size_t patch_len, struct err *e)
+{
+	int r = exec(s, e, "INSERT OR IGNORE INTO summary VALUES(?,?,?,?,?,?)",
+	    "sisdsb", subtask, (int64_t)attempt, worker, t, body, patch,
+	    patch_len);
+
+	return r < 0 ? r : r == 0;
+}
+
+int
+store_subtasks(struct store *s, int (*cb)(const struct store_row *, void *),
+    void *ctx, struct err *e)
+{
+	sqlite3_stmt *st;
+	int r;
+
+	if (sqlite3_prepare_v2(s->db,
+		"SELECT s.id, s.kind, s.label, s.hypothesis, s.state,"
+		" (SELECT worker FROM attempt a WHERE a.subtask=s.id"
+		"  ORDER BY attempt DESC LIMIT 1),"
+		" (SELECT count(*) FROM attempt a WHERE a.subtask=s.id),"
+		" m.body FROM subtask s LEFT JOIN summary m ON m.subtask=s.id"
+		" ORDER BY s.seq",
+		-1, &st, NULL) != SQLITE_OK)
+		return db_error(s, "read", e);
+	while ((r = sqlite3_step(st)) == SQLITE_ROW) {
+		struct store_row row = {
+			.subtask = (const char *)sqlite3_column_text(st, 0),
+			.kind = (const char *)sqlite3_column_text(st, 1),
+			.label = (const char *)sqlite3_column_text(st, 2),
+			.hypothesis = (const char *)sqlite3_column_text(st, 3),
+			.state = (const char *)sqlite3_column_text(st, 4),
+			.worker = (const char *)sqlite3_column_text(st, 5),
+			.attempts = (unsigned)sqlite3_column_int(st, 6),
+			.summary = (const char *)sqlite3_column_text(st, 7),
+		};
+
+		if (row.worker == NULL)
+			row.worker = "";
+		if (cb(&row, ctx) != 0)
+			break;
+	}
+	(void)sqlite3_finalize(st);
+	return 0;
+}
+
+int
+store_message(struct store *s, const unsigned char hash[HASH_LEN],
+    const char *body, struct err *e)
+{
+	int r = exec(s, e, "INSERT OR IGNORE INTO message VALUES(?,?)", "bs",
+	    hash, (size_t)HASH_LEN, body);
+
+	return r < 0 ? r : 0;
+}
+
+char *
+store_message_get(struct store *s, const unsigned char hash[HASH_LEN])
+{
+	return one_text(s, "SELECT body FROM message WHERE hash=?", "b", hash,
+	    (size_t)HASH_LEN);
+}
+
+int
+store_exchange(struct store *s, const struct store_exchange *x, struct err *e)
+{
+	int r = exec(s, e,
+	    "INSERT INTO exchange(worker,subtask,attempt,turn,base,tail,status,"
+	    "reply,in_tokens,out_tokens,cached_tokens,ms,t)"
+	    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	    "ssiiibssiiiid", x->worker, x->subtask, (int64_t)x->attempt,
+	    (int64_t)x->turn, (int64_t)x->base, x->tail, x->tail_len, x->status,
+	    x->reply, (int64_t)x->in_tokens, (int64_t)x->out_tokens,
+	    (int64_t)x->cached_tokens, (int64_t)x->ms, x->t);
+
+	return r < 0 ? r : 0;
+}
+
+uint64_t
+store_exchanges(struct store *s, const char *worker)
+{
+	char *n = worker != NULL
+	    ? one_text(s, "SELECT count(*) FROM exchange WHERE worker=?", "s",
+		  worker)
+	    : one_text(s, "SELECT count(*) FROM exchange", "");
+	uint64_t v = n != NULL ? strtoull(n, NULL, 10) : 0;
+
+	free(n);
+	return v;
+}

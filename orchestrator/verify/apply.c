@@ -1,0 +1,133 @@
+#include "common/compat.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "common/spawn.h"
+#include "common/text.h"
+#include "orchestrator/verify/apply.h"
+#include "sandbox/changes.h"
+
+int
+apply_tree(const char *root, const char *patch, size_t len, struct err *e)
+{
+	struct strv paths = { 0 };
+	int r;
+
+	if ((r = patch_paths(patch, len, &paths, e)) == 0 &&
+	    (r = patch_apply(root, patch, len, true, e)) == 0)
+		r = patch_apply(root, patch, len, false, e);
+	strv_clear(&paths);
+	return r;
+}
+
+/* git in the user's repository with hooks, fsmonitor and prompts off. Its
+ * output without the last newline goes to *ret (may be NULL). */
+static int
+git(const char *root, const char *index, const void *input, size_t input_len,
+    char **ret, struct err *e, ...)
+{
+	struct strv argv = { 0 }, env = { 0 };
+	struct spawn_result res;
+	struct buf out, msg;
+	struct spawn s = { .argv = &argv,
+		.env = &env,
+		.input = input,
+		.input_len = input_len,
+		.out = &out,
+		.err = &msg,
+		.timeout_ms = 120000 };
+	const char *arg;
+	extern char **environ;
+	va_list ap;
+	size_t i;
+	int r;
+
+	buf_init(&out, 1 << 20);
+	buf_init(&msg, 4096);
+	for (i = 0; environ[i] != NULL; i++)
+		if (!text_starts(environ[i], "GIT_"))
+			strv_add(&env, environ[i]);
+	strv_setenv(&env, "GIT_INDEX_FILE", index);
+	strv_setenv(&env, "GIT_TERMINAL_PROMPT", "0");
+	strv_setenv(&env, "GIT_OPTIONAL_LOCKS", "0");
+	strv_addl(&argv, "git", "-C", root, "-c", "core.hooksPath=/dev/null",
+	    "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false",
+	    (char *)NULL);
+	va_start(ap, e);
+	while ((arg = va_arg(ap, const char *)) != NULL)
+		strv_add(&argv, arg);
+	va_end(ap);
+	r = spawn_run(&s, &res, e);
+	if (r == 0 && res.status != 0)
+		r = err_set(e, -EIO, "git %s: %s", argv.v[9], buf_str(&msg));
+	if (r == 0 && ret != NULL) {
+		*ret = buf_detach(&out, NULL);
+		(*ret)[strcspn(*ret, "\n")] = '\0';
+	}
+	buf_clear(&out);
+	buf_clear(&msg);
+	strv_clear(&argv);
+	strv_clear(&env);
+	return r;
+}
+
+int
+apply_branch(const char *root, const char *branch, const char *patch,
+    size_t len, const char *subject, struct err *e)
+{
+	char index[] = "/tmp/foray-index-XXXXXX";
+	char *dir = mkdtemp(index), *file = NULL, *ref = NULL;
+	char *head = NULL, *tree = NULL, *commit = NULL, *message = NULL;
+	struct strv paths = { 0 };
+	int r;
+
+	if (dir == NULL)
+		return err_set(e, -errno, "%s: %s", index, strerror(errno));
+	file = path_join(dir, "index");
+	ref = xasprintf("refs/heads/%s", branch);
+	message = xasprintf("Fix: %s\n\nFound and verified by foray.\n",
+	    subject != NULL ? subject : "failing test");
+	if ((r = patch_paths(patch, len, &paths, e)) < 0 ||
+	    (r = git(root, file, NULL, 0, NULL, e, "check-ref-format", ref,
+		 (char *)NULL)) < 0 ||
+	    (r = git(root, file, NULL, 0, &head, e, "rev-parse", "--verify",
+		 "HEAD^{commit}", (char *)NULL)) < 0 ||
+	    (r = git(root, file, NULL, 0, NULL, e, "read-tree", head,
+		 (char *)NULL)) < 0)
+		goto out;
+	if ((r = git(root, file, patch, len, NULL, e, "apply", "--cached",
+		 "--whitespace=nowarn", "-", (char *)NULL)) < 0) {
+		(void)err_prefix(e,
+		    "the patch was made on the tree with its "
+		    "uncommitted changes and does not fit "
+		    "HEAD; use --apply");
+		goto out;
+	}
+	if ((r = git(root, file, NULL, 0, &tree, e, "write-tree",
+		 (char *)NULL)) < 0 ||
+	    (r = git(root, file, message, strlen(message), &commit, e,
+		 "commit-tree", tree, "-p", head, (char *)NULL)) < 0)
+		goto out;
+	/* The last argument: it must not exist yet. */
+	r = git(root, file, NULL, 0, NULL, e, "update-ref", ref, commit,
+	    "0000000000000000000000000000000000000000", (char *)NULL);
+	if (r < 0)
+		(void)err_prefix(e, "branch %s", branch);
+out:
+	strv_clear(&paths);
+	(void)path_rmtree(dir, NULL);
+	free(file);
+	free(ref);
+	free(head);
+	free(tree);
+	free(commit);
+	free(message);
+	return r;
+}

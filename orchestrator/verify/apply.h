@@ -1,0 +1,17 @@
+/*
+ * apply.h - put a verified patch on the user's repository. All or nothing; the
+ * patch is checked first (changes.h), hooks never run.
+ */
+#ifndef ORCHESTRATOR_VERIFY_APPLY_H
+#define ORCHESTRATOR_VERIFY_APPLY_H
+
+#include "common/err.h"
+
+/* On the working tree; the index is left as it is. */
+int apply_tree(const char *root, const char *patch, size_t len, struct err *e);
+/* As a commit on a new branch that starts at HEAD; working tree and index stay
+ * as they are. An existing branch is an error. */
+int apply_branch(const char *root, const char *branch, const char *patch,
+    size_t len, const char *subject, struct err *e);
+
+#endif

@@ -1,0 +1,262 @@
+/*
+ * plain.c - one row an event: how it reads for a person.
+ */
+#include "common/compat.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/num.h"
+#include "common/text.h"
+#include "orchestrator/view/plain.h"
+
+struct plain {
+	FILE *out;
+	bool tty;
+	bool status;    /* a status line stands on the screen */
+	uint64_t tried; /* candidates, over all workers */
+	double last;    /* time of the last status line */
+};
+
+struct plain *
+plain_create(FILE *out)
+{
+	struct plain *p = xcalloc(1, sizeof *p);
+
+	p->out = out;
+	p->tty = isatty(fileno(out)) == 1;
+	return p;
+}
+
+static void
+clear_status(struct plain *p)
+{
+	if (p->status)
+		(void)fputs("\r\033[K", p->out);
+	p->status = false;
+}
+
+void
+plain_free(struct plain *p)
+{
+	if (p == NULL)
+		return;
+	clear_status(p);
+	free(p);
+}
+
+static const char *
+str(const json_t *ev, const char *key)
+{
+	const char *s = json_string_value(json_object_get(ev, key));
+
+	return s != NULL ? s : "";
+}
+
+static long long
+num(const json_t *ev, const char *key)
+{
+	return (long long)json_integer_value(json_object_get(ev, key));
+}
+
+static size_t
+count(const json_t *ev, const char *key)
+{
+	return json_array_size(json_object_get(ev, key));
+}
+
+/* Text of workers on one line, escaped. */
+static void
+line(struct plain *p, const json_t *ev, const char *who, const char *what)
+{
+	struct buf b;
+
+	buf_init(&b, 64 << 10);
+	(void)text_escape(&b, what, strlen(what));
+	clear_status(p);
+	(void)fprintf(p->out, "%7.2fs  %-9s %s\n",
+	    json_real_value(json_object_get(ev, "t")), who, buf_str(&b));
+	buf_clear(&b);
+}
+
+static void printed(struct plain *p, const json_t *ev, const char *who,
+    const char *fmt, ...) printflike(4, 5);
+
+static void
+printed(
+    struct plain *p, const json_t *ev, const char *who, const char *fmt, ...)
+{
+	struct buf b;
+	va_list ap;
+
+	buf_init(&b, 64 << 10);
+	va_start(ap, fmt);
+	(void)buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	line(p, ev, who, buf_str(&b));
+	buf_clear(&b);
+}
+
+static void
+on_run_started(struct plain *p, const json_t *ev)
+{
+	printed(p, ev, "run", "%s on %s (%lld workers, model %s)",
+	    str(ev, "run"), str(ev, "repo"), num(ev, "workers"),
+	    str(ev, "model"));
+}
+
+static void
+on_snapshot(struct plain *p, const json_t *ev)
+{
+	printed(p, ev, "snapshot", "%lld files, %.1f MiB%s in %lld ms%s",
+	    num(ev, "files"), (double)num(ev, "bytes") / (1 << 20),
+	    json_is_true(json_object_get(ev, "reused")) ? ", unchanged" : "",
+	    num(ev, "ms"),
+	    num(ev, "skipped") > 0 ? " (some left out: FORAY_DEBUG=1 lists)"
+				   : "");
+}
+
+static void
+on_baseline(struct plain *p, const json_t *ev)
+{
+	const json_t *v;
+	size_t i;
+
+	printed(p, ev, "baseline",
+	    "%lld pass, %lld fail, %zu flaky; %lld ms a run", num(ev, "passed"),
+	    num(ev, "failed"), count(ev, "flaky"), num(ev, "test_ms"));
+	json_array_foreach (json_object_get(ev, "failing"), i, v)
+		if (i < 5)
+			printed(p, ev, "", "fails: %s", json_string_value(v));
+	json_array_foreach (json_object_get(ev, "flaky"), i, v)
+		if (i < 5)
+			printed(p, ev, "", "flaky: %s", json_string_value(v));
+}
+
+static void
+on_planned(struct plain *p, const json_t *ev)
+{
+	const json_t *v;
+	size_t i;
+
+	printed(p, ev, "plan", "%zu hypotheses; %s", count(ev, "hypotheses"),
+	    str(ev, "reason"));
+	json_array_foreach (json_object_get(ev, "hypotheses"), i, v)
+		printed(
+		    p, ev, "", "%s: %s", str(v, "id"), str(v, "hypothesis"));
+}
+
+static void
+on_assigned(struct plain *p, const json_t *ev)
+{
+	if (strcmp(str(ev, "kind"), "explore") == 0)
+		printed(p, ev, str(ev, "worker"), "takes %s", str(ev, "label"));
+}
+
+static void
+on_progress(struct plain *p, const json_t *ev)
+{
+	double t = json_real_value(json_object_get(ev, "t"));
+
+	if (!p->tty || t - p->last < 0.1)
+		return;
+	p->last = t;
+	clear_status(p);
+	(void)fprintf(p->out, "%7.2fs  %s: %s %lld/%lld", t, str(ev, "worker"),
+	    str(ev, "what"), num(ev, "done"), num(ev, "total"));
+	(void)fflush(p->out);
+	p->status = true;
+}
+
+static void
+on_summary(struct plain *p, const json_t *ev)
+{
+	if (strcmp(str(ev, "kind"), "explore") != 0)
+		return;
+	printed(p, ev, str(ev, "worker"), "%s: %s%s%s (%lld edits tried)",
+	    str(ev, "label"), str(ev, "verdict"),
+	    *str(ev, "reason") != '\0' ? ", " : "", str(ev, "reason"),
+	    num(ev, "tried"));
+}
+
+static void
+on_verify_started(struct plain *p, const json_t *ev)
+{
+	printed(p, ev, str(ev, "worker"),
+	    "verifies the patch of %s in a fresh sandbox",
+	    str(ev, "candidate"));
+}
+
+static void
+on_verified(struct plain *p, const json_t *ev)
+{
+	printed(p, ev, "verified", "%s: %s%s%s", str(ev, "candidate"),
+	    json_is_true(json_object_get(ev, "ok")) ? "it holds" : "refused",
+	    *str(ev, "reason") != '\0' ? ": " : "", str(ev, "reason"));
+}
+
+static void
+on_worker_gone(struct plain *p, const json_t *ev)
+{
+	const char *why = str(ev, "reason");
+
+	if (strcmp(why, "exited") == 0 || strcmp(why, "cancelled") == 0)
+		return;
+	printed(
+	    p, ev, str(ev, "worker"), "gone: %s %s", why, str(ev, "detail"));
+}
+
+static void
+on_host_down(struct plain *p, const json_t *ev)
+{
+	printed(p, ev, "host", "lost: %s", str(ev, "reason"));
+}
+
+static void
+on_run_finished(struct plain *p, const json_t *ev)
+{
+	const json_t *u = json_object_get(ev, "usage");
+
+	printed(p, ev, str(ev, "status"), "%s", str(ev, "reason"));
+	printed(p, ev, "", "%lld model calls, $%.4f, %.1f s", num(u, "calls"),
+	    json_real_value(json_object_get(u, "cost_usd")),
+	    json_real_value(json_object_get(ev, "wall_s")));
+	if (json_object_get(ev, "patch") != NULL)
+		printed(p, ev, "patch",
+		    "%s (`foray diff` shows it, `foray apply` applies it)",
+		    str(ev, "patch"));
+	else
+		printed(p, ev, "", "`foray show %s` shows what was tried",
+		    str(ev, "run"));
+}
+
+static const struct {
+	const char *name;
+	void (*show)(struct plain *, const json_t *);
+} rows[] = {
+	{ "run_started", on_run_started },
+	{ "snapshot", on_snapshot },
+	{ "baseline", on_baseline },
+	{ "planned", on_planned },
+	{ "assigned", on_assigned },
+	{ "progress", on_progress },
+	{ "summary", on_summary },
+	{ "verify_started", on_verify_started },
+	{ "verified", on_verified },
+	{ "worker_gone", on_worker_gone },
+	{ "host_down", on_host_down },
+	{ "run_finished", on_run_finished },
+};
+
+void
+plain_event(struct plain *p, const char *name, const json_t *event)
+{
+	size_t i;
+
+	for (i = 0; i < nitems(rows); i++)
+		if (strcmp(rows[i].name, name) == 0)
+			rows[i].show(p, event);
+	(void)fflush(p->out);
+}

@@ -1,0 +1,19 @@
+/*
+ * plain.h - the events of a run as lines for a person.
+ */
+#ifndef ORCHESTRATOR_VIEW_PLAIN_H
+#define ORCHESTRATOR_VIEW_PLAIN_H
+
+#include <stdio.h>
+
+#include "common/json.h"
+
+struct plain;
+
+/* Lines go to out (stderr in a run). On a terminal a status line that is
+ * rewritten shows what runs. */
+struct plain *plain_create(FILE *out);
+void plain_free(struct plain *p);
+void plain_event(struct plain *p, const char *name, const json_t *event);
+
+#endif

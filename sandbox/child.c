@@ -1,0 +1,361 @@
+#include "common/compat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "common/spawn.h"
+#include "common/text.h"
+#include "sandbox/bwrap_args.h"
+#include "sandbox/child.h"
+#include "sandbox/limits.h"
+#include "sandbox/stage.h"
+
+#define MERGED "@merged"
+
+/* The child's own copies, which it rewrites on the way. Nothing is freed: exec
+ * or _exit follows. */
+struct work {
+	const struct child *c;
+	struct sandbox_spec spec;
+	struct overlay overlay;
+	bool has_overlay;
+	char *bwrap;
+	int status_fd, report_fd; /* after the descriptors were sorted */
+	int args_fd, filter_fd;
+};
+
+static void
+report(int fd, enum report_kind kind, const struct err *e)
+{
+	struct child_report rep;
+	ssize_t n;
+
+	memset(&rep, 0, sizeof rep);
+	rep.kind = kind;
+	if (e != NULL)
+		rep.e = *e;
+	n = write(fd, &rep, sizeof rep);
+	(void)n; /* nobody is left to hear it */
+}
+
+/* Out of the way of 0, 1 and 2, where a source may stand itself. */
+static int
+move_up(int fd, struct err *e)
+{
+	int moved;
+
+	if (fd < 0)
+		fd = moved = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (fd >= 0)
+		moved = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+	if (fd < 0 || moved < 0)
+		return err_set(e, ERR_SANDBOX, "descriptors of the child: %s",
+		    strerror(errno));
+	return moved;
+}
+
+static int
+sort_fds(struct work *w, struct err *e)
+{
+	int fds[3], keep[2];
+
+	for (int i = 0; i < 3; i++) {
+		if ((fds[i] = move_up(w->c->start->fds[i], e)) < 0)
+			return fds[i];
+	}
+	if ((w->status_fd = move_up(w->c->status_fd, e)) < 0)
+		return w->status_fd;
+	for (int i = 0; i < 3; i++) {
+		if (dup2(fds[i], i) < 0)
+			return err_set(e, ERR_SANDBOX, "descriptor %d: %s", i,
+			    strerror(errno));
+	}
+	keep[0] = w->status_fd;
+	keep[1] = w->report_fd;
+	spawn_child_clean(keep, nitems(keep));
+	(void)fd_cloexec(w->report_fd, true);
+	return 0;
+}
+
+/* The end of our parent's thread ends us. Lost when the uid changes, so it is
+ * set after that; a parent that was gone before is seen by the pipe (getppid()
+ * says nothing across pid namespaces). */
+static int
+tie_to_parent(const struct work *w, struct err *e)
+{
+	struct pollfd p = { .fd = w->report_fd, .events = POLLOUT };
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		return err_set(
+		    e, ERR_SANDBOX, "death signal: %s", strerror(errno));
+	if (poll(&p, 1, 0) == 1 && (p.revents & POLLERR) != 0)
+		return err_set(e, ERR_SANDBOX, "the parent is gone");
+	return 0;
+}
+
+static bool
+is_bind(const struct sandbox_mount *m)
+{
+	return m->kind == MOUNT_RO || m->kind == MOUNT_RW;
+}
+
+static int
+stage_mounts(struct work *w, struct stage *st, struct err *e)
+{
+	const struct sandbox_mount *m;
+	int r;
+
+	for (size_t i = 0; i < w->spec.n_mounts; i++) {
+		m = &w->spec.mounts[i];
+		if (!is_bind(m) || text_starts(m->src, MERGED))
+			continue;
+		if (m->optional && access(m->src, F_OK) < 0)
+			continue;
+		if ((r = stage_add(st, m->src, e)) < 0)
+			return r;
+	}
+	if (!w->has_overlay)
+		return 0;
+	for (size_t i = 0; i < w->overlay.lowers.n; i++) {
+		if ((r = stage_add(st, w->overlay.lowers.v[i], e)) < 0)
+			return r;
+	}
+	return stage_add(st, w->overlay.dir, e);
+}
+
+static void
+restage(const struct stage *st, char **path)
+{
+	char *there = stage_path(st, *path);
+
+	free(*path);
+	*path = there;
+}
+
+/* From root to the sandboxes' uid. */
+static int
+enter_stage(struct work *w, struct err *e)
+{
+	struct stage st = { 0 };
+	bool readonly = false;
+	int r;
+
+	if ((r = stage_open(&st, e)) < 0)
+		return r;
+	/* First, since what lies below it is then there already. */
+	if (w->c->start->live != NULL &&
+	    (r = stage_add_idmap(&st, w->c->start->live, &readonly, e)) < 0)
+		return r;
+	if ((r = stage_mounts(w, &st, e)) < 0 ||
+	    (r = stage_add(&st, w->bwrap, e)) < 0 ||
+	    (r = stage_drop(&st, e)) < 0)
+		return r;
+	if (readonly)
+		report(w->report_fd, REPORT_LIVE_READONLY, NULL);
+	stage_spec(&st, &w->spec);
+	restage(&st, &w->bwrap);
+	for (size_t i = 0; w->has_overlay && i < w->overlay.lowers.n; i++)
+		restage(&st, &w->overlay.lowers.v[i]);
+	if (w->has_overlay)
+		restage(&st, &w->overlay.dir);
+	return 0;
+}
+
+static int
+enter_namespaces(struct work *w, struct err *e)
+{
+	if (w->has_overlay)
+		return overlay_enter(&w->overlay, e);
+	/* NPROC counts what a uid runs in a user namespace and those below it:
+	 * without one of our own it would count everything else, too. */
+	if (w->spec.limits.procs > 0 && overlay_namespaces(NULL) < 0)
+		w->spec.limits.procs = 0;
+	return 0;
+}
+
+static int
+place_merged(struct work *w, struct err *e)
+{
+	struct sandbox_mount *m;
+	char *src;
+
+	for (size_t i = 0; i < w->spec.n_mounts; i++) {
+		m = &w->spec.mounts[i];
+		if (!is_bind(m) || !text_starts(m->src, MERGED))
+			continue;
+		if (!w->has_overlay)
+			return err_set(e, ERR_SANDBOX,
+			    "the spec wants an overlay and there is none");
+		src = xasprintf(
+		    "%s/m%s", w->overlay.dir, m->src + strlen(MERGED));
+		free(m->src);
+		m->src = src;
+	}
+	return 0;
+}
+
+/* Open below dir with no symbolic link on the way: 0, or a negative errno. */
+static int
+check_below(const char *dir, const char *rel)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+	};
+	int dirfd, fd, r = 0;
+
+	dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dirfd < 0)
+		return -errno;
+	fd = (int)syscall(SYS_openat2, dirfd, rel, &how, sizeof how);
+	if (fd < 0)
+		r = -errno;
+	fd_close(&fd);
+	fd_close(&dirfd);
+	return r;
+}
+
+/* The writable mount that m's source lies in: what is there was written by
+ * sandboxed programs. */
+static const struct sandbox_mount *
+writable_around(const struct sandbox_spec *s, const struct sandbox_mount *m)
+{
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		if (&s->mounts[i] != m && s->mounts[i].kind == MOUNT_RW &&
+		    path_is_below(m->src, s->mounts[i].src))
+			return &s->mounts[i];
+	}
+	return NULL;
+}
+
+/* Leave out the optional read-only mounts of files that are not there, or that
+ * a symbolic link leads to. bwrap would follow it out here, where more can be
+ * seen than inside: a link ".git/hooks" to our socket's directory would show
+ * that directory to the next command. */
+static int
+drop_unsafe(struct work *w, struct err *e)
+{
+	struct sandbox_spec *s = &w->spec;
+	const struct sandbox_mount *around;
+	const char *rel;
+	size_t n = 0;
+	bool keep;
+	int r;
+
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		keep = true;
+		around = NULL;
+		if (s->mounts[i].kind == MOUNT_RO && s->mounts[i].optional)
+			around = writable_around(s, &s->mounts[i]);
+		if (around != NULL) {
+			rel = path_rel(s->mounts[i].src, around->src);
+			r = check_below(around->src, *rel != '\0' ? rel : ".");
+			if (r < 0 && r != -ENOENT && r != -ENOTDIR &&
+			    r != -ELOOP && r != -EXDEV && r != -EACCES)
+				return err_set(e, ERR_SANDBOX, "check %s: %s",
+				    s->mounts[i].src, strerror(-r));
+			keep = r == 0;
+		}
+		/* Moved down in order: writable_around() sees old ones twice
+		 * at most, never one that is lost. */
+		if (keep)
+			s->mounts[n++] = s->mounts[i];
+	}
+	s->n_mounts = n;
+	return 0;
+}
+
+static int
+make_files(struct work *w, struct err *e)
+{
+	struct strv args = { 0 };
+	struct buf b;
+
+	w->filter_fd = fd_memfile("seccomp", w->c->filter, w->c->filter_len);
+	if (w->filter_fd < 0)
+		return err_set(e, ERR_SANDBOX, "seccomp file: %s",
+		    strerror(-w->filter_fd));
+	bwrap_args(&w->spec, w->filter_fd, w->status_fd, &args);
+	buf_init(&b, BUF_NOMAX);
+	for (size_t i = 0; i < args.n; i++)
+		(void)buf_add(&b, args.v[i], strlen(args.v[i]) + 1);
+	w->args_fd = fd_memfile("args", b.data, b.len);
+	if (w->args_fd < 0)
+		return err_set(
+		    e, ERR_SANDBOX, "argument file: %s", strerror(-w->args_fd));
+	(void)fd_cloexec(w->filter_fd, false);
+	(void)fd_cloexec(w->args_fd, false);
+	return 0;
+}
+
+static int
+exec_bwrap(struct work *w, struct err *e)
+{
+	struct strv argv = { 0 };
+
+	strv_addl(&argv, "bwrap", "--args", (char *)NULL);
+	strv_addf(&argv, "%d", w->args_fd);
+	strv_add(&argv, "--");
+	strv_extend(&argv, &w->spec.argv);
+	(void)execve(w->bwrap, strv_argv(&argv), strv_argv(&w->spec.env));
+	return err_set(e, ERR_SANDBOX, "run %s: %s", w->bwrap, strerror(errno));
+}
+
+static int
+prepare(struct work *w, struct err *e)
+{
+	int r;
+
+	/* A terminal's signals are for the person's program; a sandbox that
+	 * keeps the terminal stays in its foreground. */
+	if (!w->spec.keep_tty)
+		(void)setsid();
+	if (w->c->start->stage && geteuid() == 0 && (r = enter_stage(w, e)) < 0)
+		return r;
+	if ((r = tie_to_parent(w, e)) < 0 || (r = enter_namespaces(w, e)) < 0 ||
+	    (r = tie_to_parent(w, e)) < 0 || (r = place_merged(w, e)) < 0 ||
+	    (r = drop_unsafe(w, e)) < 0 || (r = make_files(w, e)) < 0)
+		return r;
+	if ((r = limits_apply(&w->spec.limits, e)) < 0)
+		return r;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_set(
+		    e, ERR_SANDBOX, "no new privileges: %s", strerror(errno));
+	return 0;
+}
+
+void
+child_run(const struct child *c)
+{
+	struct work w = { .c = c, .status_fd = -1, .report_fd = -1 };
+	const struct sandbox_start *s = c->start;
+	struct err e;
+
+	if ((w.report_fd = move_up(c->report_fd, &e)) < 0)
+		_exit(127);
+	if (sort_fds(&w, &e) < 0)
+		goto fail;
+	spec_copy(&w.spec, s->spec);
+	w.bwrap = xstrdup(c->bwrap);
+	if (s->overlay != NULL) {
+		w.has_overlay = true;
+		w.overlay = *s->overlay;
+		w.overlay.lowers = (struct strv){ 0 };
+		strv_copy(&w.overlay.lowers, &s->overlay->lowers);
+		w.overlay.dir = xstrdup(s->overlay->dir);
+	}
+	if (prepare(&w, &e) == 0)
+		(void)exec_bwrap(&w, &e);
+fail:
+	report(w.report_fd, REPORT_FAILED, &e);
+	_exit(127);
+}

@@ -1,0 +1,33 @@
+/*
+ * child.h - the child's half of sandbox_start(), from fork to bwrap. Only
+ * start.c uses it.
+ */
+#ifndef SANDBOX_CHILD_H
+#define SANDBOX_CHILD_H
+
+#include "sandbox/start.h"
+
+enum report_kind {
+	REPORT_LIVE_READONLY, /* more may follow */
+	REPORT_FAILED         /* the last one: e says why */
+};
+
+/* What the child writes to report_fd. Nothing comes any more, and the end of
+ * the file, once bwrap runs. Smaller than PIPE_BUF, so whole or not at all. */
+struct child_report {
+	enum report_kind kind;
+	struct err e;
+};
+
+struct child {
+	const struct sandbox_start *start;
+	const char *bwrap;  /* path of the program */
+	const void *filter; /* of seccomp_program() */
+	size_t filter_len;
+	int status_fd; /* bwrap writes its status lines here */
+	int report_fd; /* the parent holds the other end, nobody else does */
+};
+
+void child_run(const struct child *c) noreturn_fn;
+
+#endif

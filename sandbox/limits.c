@@ -1,0 +1,59 @@
+#include "common/compat.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "sandbox/limits.h"
+
+/* Never above the hard limit that we were given. */
+static int
+lower(__rlimit_resource_t what, const char *name, uint64_t value, struct err *e)
+{
+	struct rlimit rl;
+
+	if (getrlimit(what, &rl) < 0)
+		return err_set(
+		    e, -errno, "limit on %s: %s", name, strerror(errno));
+	if (rl.rlim_max == RLIM_INFINITY || value < rl.rlim_max)
+		rl.rlim_max = (rlim_t)value;
+	rl.rlim_cur = rl.rlim_max;
+	if (setrlimit(what, &rl) < 0)
+		return err_set(
+		    e, -errno, "limit on %s: %s", name, strerror(errno));
+	return 0;
+}
+
+int
+limits_apply(const struct sandbox_limits *l, struct err *e)
+{
+	const struct {
+		__rlimit_resource_t what;
+		const char *name;
+		uint64_t value;
+	} table[] = {
+		{ RLIMIT_DATA, "memory", l->data_bytes },
+		{ RLIMIT_FSIZE, "file size", l->file_bytes },
+		{ RLIMIT_NPROC, "processes", l->procs },
+		{ RLIMIT_CPU, "processor time", l->cpu_s },
+		{ RLIMIT_NOFILE, "open files", l->nofile },
+	};
+	int r = lower(RLIMIT_CORE, "core files", 0, e);
+
+	for (size_t i = 0; r == 0 && i < nitems(table); i++) {
+		if (table[i].value > 0)
+			r = lower(
+			    table[i].what, table[i].name, table[i].value, e);
+	}
+	return r;
+}
+
+void
+limits_raise_nofile(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
+		return;
+	rl.rlim_cur = rl.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &rl); /* what we have will have to do */
+}

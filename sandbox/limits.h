@@ -1,0 +1,14 @@
+/* limits.h - rlimits of a process to be. */
+#ifndef SANDBOX_LIMITS_H
+#define SANDBOX_LIMITS_H
+
+#include "common/err.h"
+#include "sandbox/spec.h"
+
+/* In the child. RLIMIT_CORE is always 0. NPROC is left to bwrap's user
+ * namespace, so call it after overlay_enter() where there is one. */
+int limits_apply(const struct sandbox_limits *l, struct err *e);
+/* Raise the soft limit of open files to the hard one (start of programs). */
+void limits_raise_nofile(void);
+
+#endif

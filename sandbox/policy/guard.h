@@ -1,0 +1,21 @@
+/*
+ * guard.h - which existing files are tests, or decide how tests run, and so
+ * can't be edited by a worker (and are restored before a verification).
+ */
+#ifndef SANDBOX_POLICY_GUARD_H
+#define SANDBOX_POLICY_GUARD_H
+
+#include "common/strv.h"
+
+/* Does the built-in list name this path (relative to the root)? Test
+ * directories and names of the usual runners, their configuration, make and
+ * package files, CI files. */
+bool guard_is_builtin(const char *path);
+
+/* From all files of a snapshot: those of the built-in list, those that a glob
+ * of globs (--protect, text_glob) matches, those that a word of a test or check
+ * command names (relative to workdir, "" = root). Sorted, no duplicates. */
+void guard_select(const struct strv *files, const struct strv *globs,
+    const struct strv *commands, const char *workdir, struct strv *ret);
+
+#endif

@@ -1,0 +1,328 @@
+#include "common/compat.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "common/spawn.h"
+#include "sandbox/probe.h"
+#include "sandbox/seccomp.h"
+
+struct list {
+	struct probe_item *items;
+	size_t n;
+};
+
+static struct probe_item *
+add(struct list *l, const char *name)
+{
+	struct probe_item *it = &l->items[l->n++];
+
+	memset(it, 0, sizeof *it);
+	it->name = name;
+	return it;
+}
+
+static void put(char *dst, size_t size, const char *fmt, ...) printflike(3, 4);
+
+static void
+put(char *dst, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(dst, size, fmt, ap);
+	va_end(ap);
+}
+
+#define detail(it, ...) put((it)->detail, sizeof(it)->detail, __VA_ARGS__)
+#define cost(it, ...) put((it)->cost, sizeof(it)->cost, __VA_ARGS__)
+#define remedy(it, ...) put((it)->remedy, sizeof(it)->remedy, __VA_ARGS__)
+
+static void
+kernel(struct list *l)
+{
+	struct probe_item *it = add(l, "kernel");
+	unsigned major = 0, minor = 0;
+	struct utsname u;
+
+	if (uname(&u) < 0)
+		return;
+	detail(it, "%s %s", u.release, u.machine);
+	(void)sscanf(u.release, "%u.%u", &major, &minor);
+	if (major > 5 || (major == 5 && minor >= 11))
+		return;
+	it->state = PROBE_DEGRADED;
+	cost(it,
+	    "no overlays for ordinary users before Linux 5.11: each worker gets a copy of the tree");
+	remedy(it, "a kernel of 5.11 or later");
+}
+
+/* First line of what `name --version` says. */
+static bool
+version_of(const char *name, char *dst, size_t size)
+{
+	struct strv argv = { 0 };
+	struct spawn s = { .argv = &argv, .timeout_ms = 5000 };
+	struct spawn_result res;
+	struct buf out;
+	bool ok;
+
+	strv_addl(&argv, name, "--version", (char *)NULL);
+	buf_init(&out, 4096);
+	s.out = &out;
+	ok = spawn_run(&s, &res, NULL) == 0 && res.status == 0;
+	if (ok)
+		put(dst, size, "%.*s", (int)strcspn(buf_str(&out), "\n"),
+		    buf_str(&out));
+	buf_clear(&out);
+	strv_clear(&argv);
+	return ok;
+}
+
+static void
+program(struct list *l, const char *what, const char *name, const char *package,
+    enum probe_state lack, const char *costs)
+{
+	struct probe_item *it = add(l, what);
+
+	if (version_of(name, it->detail, sizeof it->detail))
+		return;
+	it->state = lack;
+	detail(it, "%s was not found", name);
+	cost(it, "%s", costs);
+	remedy(it, "sudo apt-get install %s", package);
+}
+
+static void
+user_namespaces(struct list *l)
+{
+	struct probe_item *it = add(l, "user namespaces");
+	int status = 1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(unshare(CLONE_NEWUSER) == 0 ? 0 : errno & 0x7f);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	if (pid > 0 && status == 0) {
+		detail(it, "can be made");
+		return;
+	}
+	it->state = PROBE_MISSING;
+	detail(it, "refused: %s",
+	    pid > 0 && WIFEXITED(status) ? strerror(WEXITSTATUS(status))
+					 : "no answer");
+	cost(it, "no sandbox, so no run");
+	remedy(it, "see \"nested sandbox\"");
+}
+
+static void
+nested(struct list *l)
+{
+	struct probe_item *it = add(l, "nested sandbox");
+	struct err e;
+
+	if (probe_sandbox(&e) == 0) {
+		detail(it, "an outer and an inner sandbox were started%s",
+		    geteuid() == 0 ? " (as root: under uid 61184)" : "");
+		return;
+	}
+	it->state = PROBE_MISSING;
+	detail(it, "it does not work");
+	cost(it, "no sandbox, so no run");
+	remedy(it, "%s", e.text);
+}
+
+static void
+filter(struct list *l)
+{
+	struct probe_item *it = add(l, "seccomp");
+	const void *program_bytes;
+	size_t len;
+	struct err e;
+
+	if (seccomp_program(LAYER_INNER, &program_bytes, &len, &e) < 0) {
+		it->state = PROBE_MISSING;
+		detail(it, "%s", e.text);
+		cost(it, "no sandbox, so no run");
+		remedy(it, "sudo apt-get install libseccomp2");
+		return;
+	}
+	detail(it, "the filter has %zu instructions", len / 8);
+}
+
+/* The nearest directory that is there, for a path that need not be. */
+static char *
+existing(const char *path)
+{
+	char *dir = path_normal(path), *up;
+
+	while (access(dir, F_OK) < 0 && strcmp(dir, "/") != 0 &&
+	    strcmp(dir, ".") != 0) {
+		up = path_dir(dir);
+		free(dir);
+		dir = up;
+	}
+	return dir;
+}
+
+static void
+workspace(struct list *l, const char *scratch)
+{
+	struct probe_item *it = add(l, "workspace");
+	char *dir = existing(scratch);
+	enum layout layout = probe_layout(dir);
+
+	detail(it, "%s in %s", layout_str(layout), dir);
+	if (layout != LAYOUT_OVERLAY) {
+		it->state = PROBE_DEGRADED;
+		cost(it,
+		    layout == LAYOUT_TMPFS
+			? "what workers write is kept in memory"
+			: "a full copy of the tree for each worker: slow starts, much disk");
+		remedy(it,
+		    "a scratch directory on ext4, xfs or btrfs: foray-host --scratch DIR, or XDG_CACHE_HOME=DIR");
+	}
+	free(dir);
+}
+
+/* The group's directory below mount point top, for a line of /proc/self/cgroup
+ * that starts with "N:controllers:" . */
+static bool
+is_writable_group(const char *lines, const char *controllers, const char *top)
+{
+	char *key = xasprintf(":%s:", controllers), *dir, *sub;
+	const char *at = strstr(lines, key);
+	bool yes = false;
+
+	if (at != NULL) {
+		at += strlen(key);
+		sub = xstrndup(at, strcspn(at, "\n"));
+		dir = path_join(top, sub);
+		yes = access(dir, W_OK) == 0;
+		free(dir);
+		free(sub);
+	}
+	free(key);
+	return yes;
+}
+
+/* A v2 group is of use when memory and pids can be switched on below it. */
+static bool
+has_controllers(const char *lines, const char *top)
+{
+	const char *at = strstr(lines, "0::");
+	char *path, *sub;
+	struct buf b;
+	bool yes = false;
+
+	if (at == NULL)
+		return false;
+	sub = xstrndup(at + 3, strcspn(at + 3, "\n"));
+	path = path_joinf(top, "%s/cgroup.controllers", sub);
+	buf_init(&b, 4096);
+	if (file_read(path, false, &b, NULL) == 0)
+		yes = strstr(buf_str(&b), "memory") != NULL &&
+		    strstr(buf_str(&b), "pids") != NULL;
+	buf_clear(&b);
+	free(path);
+	free(sub);
+	return yes;
+}
+
+static void
+cgroup(struct list *l)
+{
+	struct probe_item *it = add(l, "cgroup");
+	const char *lines;
+	struct buf b;
+
+	buf_init(&b, 65536);
+	(void)file_read("/proc/self/cgroup", false, &b, NULL);
+	lines = buf_str(&b);
+	if (is_writable_group(lines, "", "/sys/fs/cgroup") &&
+	    has_controllers(lines, "/sys/fs/cgroup")) {
+		detail(it, "version 2, ours to divide");
+	} else if (is_writable_group(
+		       lines, "memory", "/sys/fs/cgroup/memory") &&
+	    is_writable_group(lines, "pids", "/sys/fs/cgroup/pids")) {
+		detail(it, "version 1, memory and pids are writable");
+	} else {
+		it->state = PROBE_DEGRADED;
+		detail(it, "none that we may divide");
+		cost(it,
+		    "memory and processes are limited for each process (rlimits), not for a worker as a whole");
+		remedy(it,
+		    "with systemd: systemd-run --user --scope -p Delegate=yes foray run ...");
+	}
+	buf_clear(&b);
+}
+
+static void
+nofile(struct list *l)
+{
+	struct probe_item *it = add(l, "open files");
+	struct rlimit rl = { 0 };
+
+	(void)getrlimit(RLIMIT_NOFILE, &rl);
+	if (rl.rlim_max == RLIM_INFINITY)
+		detail(it, "no limit");
+	else
+		detail(it, "%" PRIu64 " at most", (uint64_t)rl.rlim_max);
+	if (rl.rlim_max >= 4096)
+		return;
+	it->state = PROBE_DEGRADED;
+	cost(it, "about %" PRIu64 " workers on this machine at most",
+	    (uint64_t)rl.rlim_max / 8);
+	remedy(it,
+	    "echo '* hard nofile 65536' | sudo tee /etc/security/limits.d/foray.conf, then log in again");
+}
+
+static void
+pid_max(struct list *l)
+{
+	struct probe_item *it = add(l, "process numbers");
+	unsigned long long max = 0;
+	struct buf b;
+
+	buf_init(&b, 64);
+	if (file_read("/proc/sys/kernel/pid_max", false, &b, NULL) == 0)
+		max = strtoull(buf_str(&b), NULL, 10);
+	buf_clear(&b);
+	detail(it, "%llu, about 6 for each worker", max);
+	if (max >= 4096)
+		return;
+	it->state = PROBE_DEGRADED;
+	cost(it, "about %llu workers on this machine at most", max / 6);
+	remedy(it, "sudo sysctl -w kernel.pid_max=32768");
+}
+
+size_t
+probe_all(const char *scratch_dir, struct probe_item ret[PROBE_MAX])
+{
+	struct list l = { .items = ret };
+
+	kernel(&l);
+	program(&l, "bubblewrap", "bwrap", "bubblewrap", PROBE_MISSING,
+	    "no sandbox, so no run");
+	user_namespaces(&l);
+	nested(&l);
+	filter(&l);
+	workspace(&l, scratch_dir);
+	cgroup(&l);
+	program(
+	    &l, "git", "git", "git", PROBE_MISSING, "no workspace, so no run");
+	program(&l, "ripgrep", "rg", "ripgrep", PROBE_DEGRADED,
+	    "the grep tool is slower");
+	nofile(&l);
+	pid_max(&l);
+	return l.n;
+}

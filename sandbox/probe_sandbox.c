@@ -1,0 +1,269 @@
+/* probe_sandbox.c - the probes that start sandboxes and mount overlays. */
+#include "common/compat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/num.h"
+#include "common/path.h"
+#include "common/spawn.h"
+#include "sandbox/bwrap_args.h"
+#include "sandbox/overlay.h"
+#include "sandbox/probe.h"
+#include "sandbox/profile.h"
+#include "sandbox/stage.h"
+#include "sandbox/start.h"
+
+#define PROBE_MS 20000
+
+const char *
+layout_str(enum layout l)
+{
+	switch (l) {
+	case LAYOUT_OVERLAY:
+		return "overlay";
+	case LAYOUT_TMPFS:
+		return "overlay on tmpfs";
+	case LAYOUT_COPY:
+		return "copy";
+	}
+	return "?";
+}
+
+/* --- both layers -----------------------------------------------------------
+ */
+
+/* The profiles that are really used, around `true`: an outer sandbox whose
+ * command is the bwrap of an inner one. */
+static void
+make_spec(struct sandbox_spec *outer)
+{
+	struct profile p = { .root = "/tmp/tree", .tree_src = "/usr" };
+	struct sandbox_spec inner;
+
+	profile_direct(&p, outer);
+	outer->layer = LAYER_OUTER;
+	p.tree_src = NULL;
+	profile_inner(&p, true, &inner);
+	strv_add(&outer->argv, "bwrap");
+	bwrap_args(&inner, -1, -1, &outer->argv);
+	strv_addl(&outer->argv, "--", "true", (char *)NULL);
+	spec_clear(&inner);
+}
+
+static int
+try_both(struct err *e)
+{
+	struct sandbox_run run = { .timeout_ms = PROBE_MS };
+	struct sandbox_result res;
+	struct sandbox_spec spec;
+	struct buf out;
+	int r;
+
+	make_spec(&spec);
+	buf_init(&out, 4096);
+	run.start.spec = &spec;
+	run.start.stage = true;
+	run.out = &out;
+	r = sandbox_run(&run, &res, e);
+	if (r == 0 && res.timed_out)
+		r = err_set(e, ERR_SANDBOX, "it did not end");
+	else if (r == 0 && res.status != 0)
+		r = err_set(e, ERR_SANDBOX, "inner: %.*s",
+		    (int)strcspn(buf_str(&out), "\n"), buf_str(&out));
+	buf_clear(&out);
+	spec_clear(&spec);
+	return r;
+}
+
+/* --- why not ---------------------------------------------------------------
+ */
+
+static long
+number_in(const char *path)
+{
+	struct buf b;
+	long n = -1;
+
+	buf_init(&b, 256);
+	if (file_read(path, false, &b, NULL) == 0 && b.len > 0)
+		n = strtol(buf_str(&b), NULL, 10);
+	buf_clear(&b);
+	return n;
+}
+
+static bool
+in_container(void)
+{
+	return access("/.dockerenv", F_OK) == 0 ||
+	    access("/run/.containerenv", F_OK) == 0 ||
+	    getenv("container") != NULL ||
+	    getenv("KUBERNETES_SERVICE_HOST") != NULL;
+}
+
+/* Can root make a mount namespace here? */
+static bool
+can_unshare(int flags)
+{
+	int status = 1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(unshare(flags) == 0 ? 0 : 1);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return pid > 0 && status == 0;
+}
+
+static const char *
+remedy(void)
+{
+	if (number_in("/proc/sys/kernel/unprivileged_userns_clone") == 0)
+		return "user namespaces are switched off for ordinary users "
+		       "(Debian). Remedy: echo kernel.unprivileged_userns_clone=1 "
+		       "| sudo tee /etc/sysctl.d/60-foray.conf && "
+		       "sudo sysctl --system";
+	if (number_in("/proc/sys/user/max_user_namespaces") == 0)
+		return "user.max_user_namespaces is 0. Remedy: "
+		       "echo user.max_user_namespaces=15000 "
+		       "| sudo tee /etc/sysctl.d/60-foray.conf && "
+		       "sudo sysctl --system";
+	if (number_in("/proc/sys/kernel/"
+		      "apparmor_restrict_unprivileged_userns") == 1)
+		return "AppArmor restricts user namespaces (Ubuntu). Remedy: "
+		       "echo kernel.apparmor_restrict_unprivileged_userns=0 "
+		       "| sudo tee /etc/sysctl.d/60-foray.conf && "
+		       "sudo sysctl --system";
+	if (geteuid() == 0 && !can_unshare(CLONE_NEWNS))
+		return "this root has no CAP_SYS_ADMIN (a container). Remedy: "
+		       "run foray as an ordinary user, or start the container "
+		       "with docker run --cap-add SYS_ADMIN "
+		       "--security-opt seccomp=unconfined "
+		       "--security-opt apparmor=unconfined "
+		       "--security-opt systempaths=unconfined ...";
+	if (in_container())
+		return "the container's seccomp or AppArmor profile forbids "
+		       "namespaces or a new /proc. Remedy: start it with "
+		       "docker run --security-opt seccomp=unconfined "
+		       "--security-opt apparmor=unconfined "
+		       "--security-opt systempaths=unconfined ...";
+	return "this kernel or its security module refuses it; "
+	       "`foray doctor` shows what else is missing";
+}
+
+int
+probe_sandbox(struct err *e)
+{
+	struct err why = { 0 };
+
+	if (try_both(&why) == 0)
+		return 0;
+	/* That error has its own remedy in it. */
+	if (strstr(why.text, "is not installed") != NULL)
+		return err_set(e, ERR_SANDBOX, "%s", why.text);
+	return err_set(e, ERR_SANDBOX,
+	    "the sandbox can't be set up here: %s (%s)", remedy(), why.text);
+}
+
+/* --- overlay ---------------------------------------------------------------
+ */
+
+static int
+touch(const char *dir, const char *name)
+{
+	char *path = path_join(dir, name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	free(path);
+	if (fd < 0)
+		return -errno;
+	fd_close(&fd);
+	return 0;
+}
+
+/* A deleted file, a directory that was replaced, a new file: as git would. */
+static bool
+works(const char *merged)
+{
+	char *file = path_join(merged, "file"), *dir = path_join(merged, "dir");
+	char *inside = path_join(merged, "dir/old");
+	bool ok;
+
+	ok = unlink(file) == 0 && unlink(inside) == 0 && rmdir(dir) == 0 &&
+	    mkdir(dir, 0755) == 0 && touch(merged, "dir/new") == 0 &&
+	    access(file, F_OK) < 0 && access(inside, F_OK) < 0;
+	free(file);
+	free(dir);
+	free(inside);
+	return ok;
+}
+
+static void try_overlay(const char *top, bool on_tmpfs) noreturn_fn;
+
+/* In a child, as the uid that would do it. */
+static void
+try_overlay(const char *top, bool on_tmpfs)
+{
+	struct stage st = { 0 };
+	struct overlay o = { .on_tmpfs = on_tmpfs };
+	char *base, *old, *here, *merged;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (stage_open(&st, NULL) < 0 || stage_add(&st, top, NULL) < 0 ||
+	    stage_drop(&st, NULL) < 0)
+		_exit(1);
+	here = stage_path(&st, top);
+	base = path_join(here, "base");
+	old = path_join(base, "dir");
+	o.dir = path_join(here, on_tmpfs ? "t" : "o");
+	merged = path_join(o.dir, "m");
+	if (path_mkdirs(old, 0755, NULL) < 0 ||
+	    path_mkdirs(o.dir, 0755, NULL) < 0 || touch(base, "file") < 0 ||
+	    touch(base, "dir/old") < 0)
+		_exit(1);
+	strv_add(&o.lowers, base);
+	_exit(overlay_enter(&o, NULL) == 0 && works(merged) ? 0 : 1);
+}
+
+static bool
+overlay_works(const char *top, bool on_tmpfs)
+{
+	int status = 1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		try_overlay(top, on_tmpfs);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return pid > 0 && status == 0;
+}
+
+enum layout
+probe_layout(const char *dir)
+{
+	char *top = path_join(dir, ".foray-probe-XXXXXX");
+	enum layout l = LAYOUT_COPY;
+
+	if (mkdtemp(top) == NULL) {
+		free(top);
+		return l;
+	}
+	if (geteuid() == 0 && chown(top, SANDBOX_UID, SANDBOX_UID) < 0)
+		goto out;
+	if (overlay_works(top, false))
+		l = LAYOUT_OVERLAY;
+	else if (overlay_works(top, true))
+		l = LAYOUT_TMPFS;
+out:
+	(void)path_rmtree(top, NULL); /* a few empty files may stay */
+	free(top);
+	return l;
+}

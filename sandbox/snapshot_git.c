@@ -1,0 +1,277 @@
+/*
+ * snapshot_git.c - the private .git of a snapshot: one commit.
+ *
+ * Only two questions are put to git about the user's repository as such (HEAD,
+ * and which files the index has). Objects are read from its object directory as
+ * an alternate of the new, empty repository, under the new one's configuration.
+ */
+#include "common/compat.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "common/text.h"
+#include "sandbox/copyfile.h"
+#include "sandbox/gitrun.h"
+#include "sandbox/snapshot_priv.h"
+#include "sandbox/stage.h"
+#include "sandbox/walk.h"
+
+#define PACK_TIMEOUT_MS (60 * 60 * 1000)
+
+/* --- the new one ------------------------------------------------------------
+ */
+
+static int
+put(const char *dir, const char *name, const char *text, struct err *e)
+{
+	char *path = path_join(dir, name);
+	int fd, r;
+
+	fd = open(
+	    path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	r = fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
+	fd_close(&fd);
+	if (r < 0)
+		err_set(e, r, "write %s: %s", path, strerror(-r));
+	free(path);
+	return r;
+}
+
+/* An empty repository, as git init makes one, without templates. */
+static int
+make_empty(const struct snap_git *g, const char *dir, struct err *e)
+{
+	static const char *const dirs[] = { "objects/pack", "objects/info",
+		"refs/heads", "refs/tags", "hooks", "info" };
+	char *path, *config, *line;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < nitems(dirs) && r == 0; i++) {
+		path = path_join(dir, dirs[i]);
+		r = path_mkdirs(path, 0755, e);
+		free(path);
+	}
+	/* The next snapshot links files from this one: their ctime moves. */
+	config = xasprintf("[core]\n"
+			   "\trepositoryformatversion = %d\n"
+			   "\tfilemode = true\n"
+			   "\tbare = false\n"
+			   "\tlogallrefupdates = true\n"
+			   "\ttrustctime = false\n"
+			   "%s"
+			   "[user]\n"
+			   "\tname = foray\n"
+			   "\temail = foray\n",
+	    g->sha256,
+	    g->sha256 ? "[extensions]\n\tobjectformat = sha256\n" : "");
+	if (r == 0)
+		r = put(dir, "config", config, e);
+	if (r == 0)
+		r = put(dir, "HEAD", "ref: refs/heads/main\n", e);
+	if (r == 0 && g->commit != NULL) {
+		line = xasprintf("%s\n", g->commit);
+		r = put(dir, "shallow", line, e);
+		if (r == 0)
+			r = put(dir, "refs/heads/main", line, e);
+		free(line);
+	}
+	free(config);
+	return r;
+}
+
+/* A list of directories is separated by colons; git unquotes C strings. */
+static void
+alternates_env(const char *objects, struct strv *env)
+{
+	struct buf b;
+
+	buf_init(&b, 3 * strlen(objects) + 64);
+	(void)buf_adds(&b, "GIT_ALTERNATE_OBJECT_DIRECTORIES=\"");
+	for (; *objects != '\0'; objects++) {
+		if (*objects == '"' || *objects == '\\')
+			(void)buf_addc(&b, '\\');
+		(void)buf_addc(&b, *objects);
+	}
+	(void)buf_addc(&b, '"');
+	strv_add(env, buf_str(&b));
+	buf_clear(&b);
+}
+
+/* One git command in the new repository; 1: it failed, g->state says why. */
+static int
+in_new(struct snap_git *g, const char *dir, const char *tree,
+    struct gitrun *run, struct err *e)
+{
+	struct buf out;
+	int r;
+
+	buf_init(&out, 64 << 10);
+	strv_addf(&run->env, "GIT_DIR=%s", dir);
+	strv_addf(&run->env, "GIT_WORK_TREE=%s", tree);
+	run->cwd = tree;
+	run->out = &out;
+	r = gitrun(run, e);
+	buf_clear(&out);
+	if (r > 0 && strstr(run->said, "No space left on device") != NULL)
+		return err_set(e, -ENOSPC,
+		    "no room for a copy of the commit below %s", tree);
+	if (r > 0) {
+		free(g->state);
+		g->state = xasprintf("broken %s",
+		    run->said[0] != '\0' ? run->said : "git failed");
+	}
+	return r > 0 ? 1 : r;
+}
+
+static int
+pack(struct snap_git *g, const char *dir, const char *tree, struct err *e)
+{
+	struct gitrun run = { .timeout_ms = PACK_TIMEOUT_MS };
+	char *line = xasprintf("%s\n", g->commit), *base;
+	int r;
+
+	base = path_join(dir, "objects/pack/pack");
+	strv_addl(&run.args, "-c", "core.compression=1", "-c",
+	    "pack.writeReverseIndex=false", "pack-objects", "-q", "--revs",
+	    "--window=0", "--delta-base-offset", base, (char *)NULL);
+	alternates_env(g->objects, &run.env);
+	run.input = line;
+	run.input_len = strlen(line);
+	r = in_new(g, dir, tree, &run, e);
+	gitrun_clear(&run);
+	free(base);
+	free(line);
+	return r;
+}
+
+static int
+index_files(struct snap_git *g, const char *dir, const char *tree, bool read,
+    struct err *e)
+{
+	struct gitrun run = { 0 };
+	char *state;
+	int r = 0;
+
+	if (read) {
+		strv_addl(&run.args, "read-tree", "HEAD", (char *)NULL);
+		r = in_new(g, dir, tree, &run, e);
+		gitrun_clear(&run);
+	}
+	if (r != 0)
+		return r;
+	memset(&run, 0, sizeof run);
+	strv_addl(&run.args, "update-index", "-q", "--refresh", (char *)NULL);
+	/* Fails where a file differs; that is no fault. */
+	state = xstrdup(g->state);
+	r = in_new(g, dir, tree, &run, e);
+	if (r == 1) {
+		free(g->state);
+		g->state = state;
+		state = NULL;
+		r = 0;
+	}
+	free(state);
+	gitrun_clear(&run);
+	return r;
+}
+
+static int
+copy_old(const char *old, const char *dir, struct err *e)
+{
+	int src, dst, r;
+
+	src = open(old, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (src < 0)
+		return err_set(e, -errno, "open %s: %s", old, strerror(errno));
+	dst = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dst < 0)
+		r = err_set(e, -errno, "open %s: %s", dir, strerror(errno));
+	else
+		r = copy_tree(src, dst, stage_uid(), "objects", e);
+	fd_close(&src);
+	fd_close(&dst);
+	return r;
+}
+
+static int
+chown_entry(const struct walk_ent *w, void *ctx)
+{
+	const uid_t *uid = ctx;
+
+	return fchownat(w->dirfd, w->name, *uid, *uid, AT_SYMLINK_NOFOLLOW) < 0
+	    ? -errno
+	    : 0;
+}
+
+/* What git made belongs to root. */
+static int
+give_away(const char *dir, struct err *e)
+{
+	static const struct walk_ops ops = { chown_entry, NULL };
+	uid_t uid = stage_uid();
+	int fd, r;
+
+	if (geteuid() != 0)
+		return 0;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	r = fd < 0 || fchown(fd, uid, uid) < 0 ? -errno
+					       : walk_tree(fd, &ops, &uid);
+	fd_close(&fd);
+	if (r < 0)
+		err_set(e, r, "change the owner of %s: %s", dir, strerror(-r));
+	return r;
+}
+
+int
+snap_git_make(
+    struct snap_git *g, const char *tree, const char *old_tree, struct err *e)
+{
+	char *dir = path_join(tree, ".git"), *old = NULL;
+	bool fresh = true;
+	int r;
+
+	if (mkdir(dir, 0755) < 0) {
+		r = err_set(e, -errno, "make %s: %s", dir, strerror(errno));
+		goto out;
+	}
+	r = 1;
+	if (old_tree != NULL) {
+		old = path_join(old_tree, ".git");
+		r = copy_old(old, dir, e);
+		if (r == -ENOSPC || r == -EDQUOT)
+			goto out;
+		fresh = r != 0;
+	}
+	if (fresh && r < 0) { /* half of it came over */
+		r = path_rmtree(dir, e);
+		if (r == 0 && mkdir(dir, 0755) < 0)
+			r = err_set(e, -errno, "make %s", dir);
+		if (r < 0)
+			goto out;
+	}
+	if (fresh)
+		r = make_empty(g, dir, e);
+	if (fresh && r == 0 && g->commit != NULL)
+		r = pack(g, dir, tree, e);
+	if (r == 0 && g->commit != NULL)
+		r = index_files(g, dir, tree, fresh, e);
+	if (r == 1) { /* objects are missing, or worse */
+		free(g->commit);
+		g->commit = NULL;
+		r = path_rmtree(dir, e);
+	} else if (r == 0) {
+		r = give_away(dir, e);
+	}
+out:
+	free(dir);
+	free(old);
+	return r;
+}

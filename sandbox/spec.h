@@ -1,0 +1,73 @@
+/*
+ * spec.h - what a sandbox looks like, as data.
+ *
+ * A spec lists mounts in order (later ones cover earlier ones), environment,
+ * limits, working directory and command. profile.h builds specs, bwrap_args.h
+ * turns one into bwrap's arguments, start.h runs it. foray-host writes the spec
+ * of the inner sandbox as JSON for the worker, which adds the command.
+ */
+#ifndef SANDBOX_SPEC_H
+#define SANDBOX_SPEC_H
+
+#include "common/json.h"
+#include "common/strv.h"
+
+enum mount_kind {
+	MOUNT_RO,	 /* src, read-only, at dst */
+	MOUNT_RW,	 /* src, writable, at dst */
+	MOUNT_TMPFS,	 /* empty, size bytes at most (0: half of memory) */
+	MOUNT_DIR,	 /* an empty directory */
+	MOUNT_SYMLINK,	 /* dst becomes a link to src */
+	MOUNT_PROC,	 /* a new /proc */
+	MOUNT_DEV,	 /* bwrap's minimal /dev */
+	MOUNT_REMOUNT_RO /* make the mount at dst read-only */
+};
+
+struct sandbox_mount {
+	enum mount_kind kind;
+	char *src; /* NULL where the kind has none */
+	char *dst; /* absolute path inside */
+	uint64_t size;
+	bool optional; /* RO, RW: left out when src does not exist */
+};
+
+/* Outer: around a worker; may make namespaces (the inner sandbox). Inner:
+ * around one command; the innermost layer, no new namespaces, no ptrace. */
+enum sandbox_layer { LAYER_OUTER, LAYER_INNER };
+
+/* 0: no limit of that kind. */
+struct sandbox_limits {
+	uint64_t data_bytes; /* RLIMIT_DATA */
+	uint64_t file_bytes; /* RLIMIT_FSIZE */
+	uint64_t procs;	     /* RLIMIT_NPROC, set inside the user namespace */
+	uint64_t cpu_s;	     /* RLIMIT_CPU */
+	uint64_t nofile;     /* RLIMIT_NOFILE */
+};
+
+struct sandbox_spec {
+	enum sandbox_layer layer;
+	struct sandbox_mount *mounts;
+	size_t n_mounts;
+	struct strv env;  /* the whole environment, NAME=value */
+	struct strv argv; /* the command */
+	char *cwd;	  /* inside; NULL: / */
+	char *hostname;	  /* NULL: "foray" */
+	struct sandbox_limits limits;
+	bool keep_tty; /* no --new-session: the seccomp filter stops TIOCSTI */
+};
+
+void spec_init(struct sandbox_spec *s, enum sandbox_layer layer);
+void spec_clear(struct sandbox_spec *s);
+void spec_copy(struct sandbox_spec *dst, const struct sandbox_spec *src);
+void spec_mount(struct sandbox_spec *s, enum mount_kind kind, const char *src,
+    const char *dst);
+void spec_mount_try(struct sandbox_spec *s, enum mount_kind kind,
+    const char *src, const char *dst);
+void spec_tmpfs(struct sandbox_spec *s, const char *dst, uint64_t size);
+void spec_set_cwd(struct sandbox_spec *s, const char *cwd);
+
+/* As JSON and back; reading checks every path to be absolute and clean. */
+json_t *spec_to_json(const struct sandbox_spec *s);
+int spec_from_json(const json_t *j, struct sandbox_spec *ret, struct err *e);
+
+#endif

@@ -1,0 +1,288 @@
+#include "common/compat.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "common/path.h"
+#include "common/spawn.h"
+#include "sandbox/child.h"
+#include "sandbox/seccomp.h"
+#include "sandbox/start.h"
+
+/* bwrap has made its namespaces long before; a machine may be slow. */
+#define BIRTH_MS 30000
+/* For a killed tree to be gone. */
+#define GONE_MS 500
+
+static bool
+is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	    access(path, X_OK) == 0;
+}
+
+/* Could a sandboxed program have put it there? */
+static bool
+is_writable_inside(const struct sandbox_spec *s, const char *path)
+{
+	char *real = realpath(path, NULL);
+	bool yes = real == NULL;
+
+	for (size_t i = 0; !yes && i < s->n_mounts; i++) {
+		if (s->mounts[i].kind == MOUNT_RW)
+			yes = path_is_below(real, s->mounts[i].dst) ||
+			    path_is_below(real, s->mounts[i].src) ||
+			    path_is_below(path, s->mounts[i].dst);
+	}
+	free(real);
+	return yes;
+}
+
+/* The system's, else one in PATH (a home on a cluster), but never one out of
+ * the tree: its virtual environment may stand in PATH. */
+static int
+find_bwrap(const struct sandbox_spec *s, char **ret, struct err *e)
+{
+	static const char *const places[] = {
+		"/usr/bin/bwrap",
+		"/bin/bwrap",
+		"/usr/local/bin/bwrap",
+		"/run/current-system/sw/bin/bwrap",
+	};
+	char *path = NULL;
+
+	for (size_t i = 0; i < nitems(places); i++) {
+		if (is_program(places[i])) {
+			*ret = xstrdup(places[i]);
+			return 0;
+		}
+	}
+	if (path_search("bwrap", NULL, &path) == 0 && path[0] == '/' &&
+	    !is_writable_inside(s, path)) {
+		*ret = path;
+		return 0;
+	}
+	free(path);
+	return err_set(e, ERR_SANDBOX,
+	    "bubblewrap (bwrap) is not installed: sudo apt-get install bubblewrap");
+}
+
+static int
+check(const struct sandbox_start *s, struct err *e)
+{
+	if (geteuid() == 0 && !s->stage)
+		return err_set(e, ERR_SANDBOX,
+		    "refused: a sandbox started as root is no wall");
+	if (s->spec->argv.n == 0)
+		return err_set(e, ERR_SANDBOX, "no command to run");
+	return 0;
+}
+
+static pid_t
+fork_child(const struct child *c)
+{
+	sigset_t all, old;
+	pid_t pid;
+
+	/* No handler of ours may run in the child. */
+	sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	pid = fork();
+	if (pid == 0)
+		child_run(c);
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return pid;
+}
+
+/* Until bwrap runs (the pipe closes) or the child says why not. */
+static int
+hear(int fd, bool *ret_readonly, struct err *e)
+{
+	struct child_report rep;
+	ssize_t n;
+
+	for (;;) {
+		n = read(fd, &rep, sizeof rep);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			return 0;
+		if (n != (ssize_t)sizeof rep)
+			return err_set(
+			    e, ERR_SANDBOX, "lost the sandbox's child");
+		if (rep.kind == REPORT_FAILED)
+			return err_set(e, ERR_SANDBOX, "%s", rep.e.text);
+		*ret_readonly = true;
+	}
+}
+
+/* One status line without the newline; false at the end of the file. Byte by
+ * byte, since what follows is for sandbox_finished(). */
+static bool
+read_line(int fd, char *line, size_t size)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint64_t end = loop_now_ms() + BIRTH_MS, now;
+	size_t len = 0;
+	char c;
+
+	while ((now = loop_now_ms()) < end) {
+		if (poll(&p, 1, (int)(end - now)) < 0 && errno != EINTR)
+			break;
+		if (p.revents == 0)
+			continue;
+		if (read(fd, &c, 1) != 1)
+			break;
+		if (c == '\n') {
+			line[len] = '\0';
+			return true;
+		}
+		if (len + 1 < size)
+			line[len++] = c;
+	}
+	return false;
+}
+
+/* The number after "key": in bwrap's status lines. */
+static bool
+find_number(const char *text, const char *key, long *ret)
+{
+	const char *at = strstr(text, key);
+	char *end;
+
+	if (at == NULL || (at = strchr(at, ':')) == NULL)
+		return false;
+	*ret = strtol(at + 1, &end, 10);
+	return end != at + 1;
+}
+
+/* The tree's pid 1. From its birth until it has set a death signal of its own
+ * the end of the monitor would not end it, so we hold it by ourselves. bwrap
+ * names it before it lets it go on, and can't have reaped it yet. */
+static int
+catch_init(int status_fd)
+{
+	char line[512];
+	long pid;
+
+	if (!read_line(status_fd, line, sizeof line) ||
+	    !find_number(line, "\"child-pid\"", &pid) || pid <= 1)
+		return -1; /* bwrap failed: sandbox_finished() will say so */
+	return pidfd_open((pid_t)pid, 0);
+}
+
+static void
+reap(pid_t pid)
+{
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+}
+
+int
+sandbox_start(
+    const struct sandbox_start *s, struct sandbox_proc *ret, struct err *e)
+{
+	struct sandbox_proc p = { .pid = -1, .status_fd = -1, .init_fd = -1 };
+	struct child c = { .start = s };
+	int status[2] = { -1, -1 }, reports[2] = { -1, -1 };
+	char *bwrap = NULL;
+	int r;
+
+	if ((r = check(s, e)) < 0 || (r = find_bwrap(s->spec, &bwrap, e)) < 0 ||
+	    (r = seccomp_program(s->spec->layer, &c.filter, &c.filter_len, e)) <
+		0)
+		goto out;
+	if ((r = fd_pipe(status)) < 0 || (r = fd_pipe(reports)) < 0) {
+		r = err_set(e, ERR_SANDBOX, "pipe: %s", strerror(-r));
+		goto out;
+	}
+	c.bwrap = bwrap;
+	c.status_fd = status[1];
+	c.report_fd = reports[1];
+	if ((p.pid = fork_child(&c)) < 0) {
+		r = err_set(e, ERR_SANDBOX, "fork: %s", strerror(errno));
+		goto out;
+	}
+	fd_close(&status[1]);
+	fd_close(&reports[1]);
+	if ((r = hear(reports[0], &p.live_readonly, e)) < 0) {
+		(void)kill(p.pid, SIGKILL);
+		reap(p.pid);
+		goto out;
+	}
+	p.init_fd = catch_init(status[0]);
+	(void)fd_nonblock(status[0], true);
+	p.status_fd = status[0];
+	status[0] = -1;
+	*ret = p;
+out:
+	free(bwrap);
+	for (int i = 0; i < 2; i++) {
+		fd_close(&status[i]);
+		fd_close(&reports[i]);
+	}
+	return r;
+}
+
+/* The monitor first: it would report the end of pid 1 as a failure. */
+void
+sandbox_kill(const struct sandbox_proc *p)
+{
+	if (p->pid > 0)
+		(void)kill(p->pid, SIGKILL);
+	if (p->init_fd >= 0)
+		(void)pidfd_send_signal(p->init_fd, SIGKILL, NULL, 0);
+}
+
+/* pid 1 becomes a zombie only after every other process of its namespace is
+ * gone, so this waits for the whole tree. */
+static void
+await_tree(int init_fd)
+{
+	struct pollfd p = { .fd = init_fd, .events = POLLIN };
+	uint64_t end = loop_now_ms() + GONE_MS, now;
+
+	(void)pidfd_send_signal(init_fd, SIGKILL, NULL, 0);
+	while ((now = loop_now_ms()) < end) {
+		if (poll(&p, 1, (int)(end - now)) > 0)
+			return;
+	}
+}
+
+bool
+sandbox_finished(struct sandbox_proc *p, int wait_status, int *ret_status)
+{
+	char text[4096];
+	long code = 0;
+	ssize_t n = 0;
+	bool ran;
+
+	if (p->init_fd >= 0)
+		await_tree(p->init_fd);
+	fd_close(&p->init_fd);
+	if (p->status_fd >= 0)
+		n = read(p->status_fd, text, sizeof text - 1);
+	text[n > 0 ? n : 0] = '\0';
+	fd_close(&p->status_fd);
+	p->pid = -1;
+
+	ran = find_number(text, "\"exit-code\"", &code);
+	if (!ran && WIFSIGNALED(wait_status)) {
+		ran = true;
+		code = spawn_status(wait_status);
+	} else if (!ran) {
+		code = spawn_status(wait_status);
+	}
+	*ret_status = (int)code;
+	return ran;
+}

@@ -1,0 +1,37 @@
+/*
+ * workspace.h - a worker's scratch directory and the tree in it.
+ *
+ *	DIR/ws/{up,wk,m}       overlay (DIR/ws is the dir of struct overlay, so that
+ *	                       a tmpfs on it hides nothing else); m is the tree
+ *	DIR/link               socket and worker.json, made by the host
+ *	DIR/lock               held by the host while it lives (workspace_sweep)
+ */
+#ifndef SANDBOX_WORKSPACE_H
+#define SANDBOX_WORKSPACE_H
+
+#include "common/err.h"
+#include "sandbox/overlay.h"
+#include "sandbox/probe.h"
+
+struct workspace {
+	char *dir;
+	enum layout layout;
+	struct overlay overlay; /* unless LAYOUT_COPY */
+	char *tree_src; /* "@merged" or the copy's path, for struct profile */
+	char *up_src;	/* source of IN_UP, or NULL */
+};
+
+/* base: a snapshot's tree. For LAYOUT_COPY the whole tree is copied. */
+int workspace_create(const char *dir, const char *base, enum layout layout,
+    struct workspace *ret, struct err *e);
+/* Removes the directory too (work/work has mode 000; handled). */
+void workspace_remove(struct workspace *w);
+
+/* A directory of our own for all workers of this process: PARENT/PID-random with a locked
+ * file; the descriptor stays open while we live. workspace_sweep removes those
+ * whose owner is gone. */
+int workspace_scratch(const char *parent, char **ret_dir, int *ret_lock_fd,
+    struct err *e);
+void workspace_sweep(const char *parent);
+
+#endif

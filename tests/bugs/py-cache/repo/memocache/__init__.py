@@ -1,0 +1,4 @@
+from .cache import Cache
+from .loader import LoadingCache
+
+__all__ = ["Cache", "LoadingCache"]

@@ -1,0 +1,4 @@
+from .fields import CronError
+from .schedule import Schedule
+
+__all__ = ["CronError", "Schedule"]

@@ -1,0 +1,15 @@
+#!/bin/sh
+# banned.sh - calls that this tree does not use: unbounded, unsafe, or running
+# a shell outside a sandbox. Bare strtol and atoi hide errors: common/num.h.
+status=0
+if grep -rnE '(^|[^_[:alnum:].>])(system|popen|sprintf|vsprintf|strcpy|strcat|strncpy|gets|strtok|atoi|atol|mktemp|tmpnam|alloca)[[:space:]]*\(' \
+	common proto sandbox worker orchestrator --include='*.c' | grep -vE ':[[:space:]]*/?\*'; then
+	echo 'banned: use the functions of common/ instead'
+	status=1
+fi
+for f in $(find common proto sandbox worker orchestrator -name '*.c'); do
+	first=$(grep -m 1 '^#include' "$f")
+	[ "$first" = '#include "common/compat.h"' ] ||
+		{ echo "$f: the first include must be common/compat.h"; status=1; }
+done
+exit $status

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Run all tests and close with a line "N passed, N failed".
+
+Unit tests are cmocka programs, replays feed each fuzzer its corpus, and
+integration tests are programs in tests/integration (shell or Python): exit 0 is
+passed, 77 is skipped (a failure when FORAY_SANDBOX_MUST_WORK=1), the rest failed.
+Those named *_long.* run with --long only. Arguments choose tests by a part of
+their name.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SKIPPED = 77
+LIMIT = 600
+
+
+def find(build, long):
+    tests = []
+    if not long:
+        unit = os.path.join(build, "tests/unit")
+        for name in sorted(os.listdir(unit)) if os.path.isdir(unit) else []:
+            path = os.path.join(unit, name)
+            if name.startswith("test_") and "." not in name:
+                tests.append(("unit/" + name, [path]))
+        replay = os.path.join(build, "tests/replay")
+        for name in sorted(os.listdir(replay)) if os.path.isdir(replay) else []:
+            corpus = os.path.join(HERE, "fuzz/corpus", name.removeprefix("fuzz_"))
+            files = [os.path.join(corpus, f) for f in sorted(os.listdir(corpus))] \
+                if os.path.isdir(corpus) else []
+            tests.append(("replay/" + name, [os.path.join(replay, name)] + files))
+    folder = os.path.join(HERE, "integration")
+    for name in sorted(os.listdir(folder)):
+        stem, ext = os.path.splitext(name)
+        if ext not in (".sh", ".py") or name in ("lib.sh", "lib.py"):
+            continue
+        if stem.endswith("_long") != long:
+            continue
+        run = ["sh"] if ext == ".sh" else [sys.executable]
+        tests.append(("integration/" + stem, run + [os.path.join(folder, name)]))
+    return tests
+
+
+def run_one(name, argv, build, limit):
+    """(outcome, seconds, output, checks): checks counts what cmocka or the
+    script itself reports."""
+    start = time.monotonic()
+    env = dict(os.environ, FORAY_BUILD=build, FORAY=os.path.join(build, "foray"))
+    env.setdefault("ASAN_OPTIONS", "detect_leaks=1:abort_on_error=0")
+    env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
+    with tempfile.TemporaryFile() as out:
+        p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out,
+                             stderr=subprocess.STDOUT, env=env,
+                             start_new_session=True)
+        try:
+            code = p.wait(limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(p.pid, 9)
+            p.wait()
+            code = "time limit of %d s" % limit
+        out.seek(0)
+        text = out.read().decode("utf-8", "replace")
+    seconds = time.monotonic() - start
+    if code == SKIPPED and not os.environ.get("FORAY_SANDBOX_MUST_WORK"):
+        return "skipped", seconds, text, 0
+    found = [int(n) for n in re.findall(r"PASSED\s+\] (\d+) test", text)] or \
+            [int(n) for n in re.findall(r"^(\d+) passed, 0 failed", text, re.M)]
+    if code == 0:
+        return "passed", seconds, text, max(1, sum(found))
+    return "failed (%s)" % code, seconds, text, 0
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--build", default="build")
+    ap.add_argument("--long", action="store_true")
+    ap.add_argument("-j", type=int, default=os.cpu_count() or 1)
+    ap.add_argument("names", nargs="*")
+    args = ap.parse_args()
+    build = os.path.abspath(args.build)
+    tests = [t for t in find(build, args.long)
+             if not args.names or any(n in t[0] for n in args.names)]
+    passed = failed = skipped = 0
+    start = time.monotonic()
+    limit = LIMIT * 6 if args.long else LIMIT
+
+    def report(name, result):
+        nonlocal passed, failed, skipped
+        outcome, seconds, text, checks = result
+        print("%-9s %6.1fs  %s%s" % (outcome.split()[0], seconds, name,
+              "" if checks < 2 else " (%d)" % checks), flush=True)
+        if outcome == "passed":
+            passed += checks
+        elif outcome == "skipped":
+            skipped += 1
+            print(text[-2000:])
+        else:
+            failed += 1
+            print(text[-20000:])
+            print("FAILED: %s: %s" % (name, outcome), flush=True)
+
+    # Units share the machine; whole-program tests have it for themselves,
+    # since they look at all processes and at times.
+    quick = [t for t in tests if not t[0].startswith("integration/")]
+    with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
+        jobs = [(n, pool.submit(run_one, n, a, build, limit)) for n, a in quick]
+        for name, job in jobs:
+            report(name, job.result())
+    for name, argv in tests[len(quick):]:
+        report(name, run_one(name, argv, build, limit))
+    print("%d s%s" % (time.monotonic() - start,
+                      ", %d skipped" % skipped if skipped else ""))
+    if not tests:
+        print("no test has such a name")
+        failed += 1
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+# Included by the Makefile: demo, tests, fuzzing, lint, bench.
+
+# --- demo -------------------------------------------------------------------
+.PHONY: demo
+demo: deps
+	@$(MAKE) --no-print-directory all
+	@sh tests/demo.sh $(CURDIR)/$(BUILD)/foray
+
+# --- unit tests -------------------------------------------------------------
+# A unit test links the libraries; one of a program's own folder names the
+# objects it needs beside them in test_X_OBJS.
+AGENT_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/agent/*.c)))
+HOST_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/host/*.c)))
+ORCH_OBJS := $(call objs,$(filter-out orchestrator/main.c, \
+	$(wildcard orchestrator/*.c orchestrator/*/*.c)))
+LIB_OBJS := $(call objs,$(SANDBOX) $(PROTO) $(COMMON))
+
+UNIT := $(wildcard tests/unit/test_*.c)
+UNIT_PROGS := $(patsubst %.c,$(BUILD)/%,$(UNIT))
+unit_objs = $(if $(findstring test_agent_,$(1)),$(AGENT_OBJS)) \
+	$(if $(findstring test_host_,$(1)),$(HOST_OBJS)) \
+	$(if $(findstring test_repair_,$(1))$(findstring test_gateway_,$(1))$(findstring test_orch_,$(1)),$(filter-out %/cmd_%.o,$(ORCH_OBJS)))
+
+define unit_program
+$(BUILD)/$(1:.c=): $(BUILD)/$(1:.c=.o) $(call unit_objs,$(1)) $(LIB_OBJS)
+	$$(say) LINK $$@
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) \
+		$$(call libs,$(PKGS_FORAY) cmocka) $$(LIBS)
+endef
+$(foreach t,$(UNIT),$(eval $(call unit_program,$(t))))
+
+# --- fuzzers: the same source is a fuzzer (FUZZ=1) and a replay -------------
+FUZZ_SRCS := $(wildcard tests/fuzz/fuzz_*.c)
+REPLAYS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/replay/%,$(FUZZ_SRCS))
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(FUZZ_SRCS))
+FUZZ_SECONDS ?= 60
+
+fuzz_objs = $(if $(findstring fuzz_agent_,$(1)),$(AGENT_OBJS)) \
+	$(if $(findstring fuzz_repair,$(1)),$(filter-out %/cmd_%.o,$(ORCH_OBJS)))
+define fuzz_program
+$(BUILD)/tests/replay/$(1): $(BUILD)/tests/fuzz/$(1).o \
+		$(BUILD)/tests/fuzz/replay.o $(call fuzz_objs,$(1)) $(LIB_OBJS)
+	@mkdir -p $$(@D)
+	$$(say) LINK $$@
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) \
+		$$(call libs,$(PKGS_FORAY)) $$(LIBS)
+$(BUILD)/tests/fuzz/$(1): $(BUILD)/tests/fuzz/$(1).o $(call fuzz_objs,$(1)) $(LIB_OBJS)
+	$$(say) LINK $$@
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -fsanitize=fuzzer -o $$@ $$(filter %.o,$$^) \
+		$$(call libs,$(PKGS_FORAY)) $$(LIBS)
+endef
+$(foreach f,$(patsubst tests/fuzz/%.c,%,$(FUZZ_SRCS)),$(eval $(call fuzz_program,$(f))))
+
+.PHONY: fuzz fuzz-all
+fuzz: deps-long
+	@$(MAKE) --no-print-directory FUZZ=1 fuzz-all
+fuzz-all: $(FUZZERS)
+	@sh tests/fuzz/run.sh $(BUILD)/tests/fuzz $(FUZZ_SECONDS)
+
+# --- test: everything under the address and undefined-behaviour sanitizers --
+.PHONY: test test-all test-long test-long-all test-release
+test: deps-test
+	@$(MAKE) --no-print-directory SANITIZE=$(or $(SANITIZE),address$(comma)undefined) test-all
+test-release: deps-test
+	@$(MAKE) --no-print-directory SANITIZE= test-all
+test-all: all $(UNIT_PROGS) $(REPLAYS)
+	@python3 tests/run.py --build $(BUILD) $(TESTS)
+# Kill tests at 200 moments, seeded mutations: many minutes.
+test-long: deps-test
+	@$(MAKE) --no-print-directory test-long-all
+test-long-all: all
+	@python3 tests/run.py --build $(BUILD) --long $(TESTS)
+
+# --- lint -------------------------------------------------------------------
+.PHONY: lint
+lint: deps-long
+	@sh tests/lint/run.sh
+
+# --- bench ------------------------------------------------------------------
+BENCH_PROGS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
+define bench_program
+$(BUILD)/$(1:.c=): $(BUILD)/$(1:.c=.o) $(LIB_OBJS)
+	$$(say) LINK $$@
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) \
+		$$(call libs,$(PKGS_FORAY)) $$(LIBS)
+endef
+$(foreach b,$(wildcard tests/bench/*.c),$(eval $(call bench_program,$(b))))
+.PHONY: bench bench-all
+bench: deps
+	@$(MAKE) --no-print-directory bench-all
+bench-all: all $(BENCH_PROGS)
+	@python3 tests/bench/bench.py --build $(BUILD)

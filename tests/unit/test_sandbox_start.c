@@ -1,0 +1,1190 @@
+/*
+ * Real sandboxes. Run as an ordinary user and as root: as root everything goes
+ * through the stage and an unprivileged uid.
+ *
+ * The program plays the worker, too: inside an outer sandbox it starts itself
+ * as "--worker" and runs commands in inner ones.
+ */
+#include "common/compat.h"
+
+#include <setjmp.h>
+/* cmocka needs the ones above */
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "common/path.h"
+#include "common/text.h"
+#include "sandbox/probe.h"
+#include "sandbox/profile.h"
+#include "sandbox/stage.h"
+#include "sandbox/start.h"
+
+static char top[] = "/tmp/foray-test-XXXXXX";
+static char self[4096]; /* this program */
+
+/* --- helpers --------------------------------------------------------------- */
+
+static void
+put_file(const char *path, const char *text)
+{
+	struct err e;
+
+	if (file_write(path, text, strlen(text), 0644, &e) < 0)
+		fail_msg("%s", e.text);
+	/* As the snapshot and the workspace would be. */
+	assert_int_equal(chown(path, stage_uid(), (gid_t)-1), 0);
+}
+
+static char *
+make_dir(const char *parent, const char *name)
+{
+	char *path = path_join(parent, name);
+
+	assert_int_equal(path_mkdirs(path, 0755, NULL), 0);
+	assert_int_equal(chown(path, stage_uid(), (gid_t)-1), 0);
+	return path;
+}
+
+/* A new directory of the sandboxes' uid. */
+static char *
+new_tree(void)
+{
+	static int n;
+	char name[32];
+
+	(void)snprintf(name, sizeof name, "tree%d", ++n);
+	return make_dir(top, name);
+}
+
+static void
+direct(const char *tree, struct sandbox_spec *ret)
+{
+	struct profile p = { .root = tree, .tree_src = tree };
+
+	profile_direct(&p, ret);
+}
+
+struct outcome {
+	struct sandbox_result res;
+	struct buf out;
+	struct err e;
+	int r;
+};
+
+static void
+run_start(const struct sandbox_start *s, uint64_t timeout_ms, size_t max,
+    struct outcome *o)
+{
+	struct sandbox_run run = { .start = *s, .timeout_ms = timeout_ms };
+
+	memset(o, 0, sizeof *o);
+	buf_init(&o->out, max);
+	run.start.stage = true;
+	run.out = &o->out;
+	o->r = sandbox_run(&run, &o->res, &o->e);
+	if (o->r < 0)
+		print_message("# sandbox_run: %s\n", o->e.text);
+}
+
+static void
+run_spec(struct sandbox_spec *spec, uint64_t timeout_ms, size_t max,
+    struct outcome *o)
+{
+	struct sandbox_start s = { .spec = spec };
+
+	run_start(&s, timeout_ms, max, o);
+	spec_clear(spec);
+}
+
+/* `sh -c command` in a sandbox around a new tree. */
+static void
+run_sh(const char *command, struct outcome *o)
+{
+	struct sandbox_spec spec;
+	char *tree = new_tree();
+
+	direct(tree, &spec);
+	strv_addl(&spec.argv, "sh", "-c", command, (char *)NULL);
+	run_spec(&spec, 20000, 1 << 20, o);
+	free(tree);
+}
+
+static void
+expect_out(const char *command, const char *want)
+{
+	struct outcome o;
+
+	run_sh(command, &o);
+	assert_int_equal(o.r, 0);
+	assert_string_equal(buf_str(&o.out), want);
+	buf_clear(&o.out);
+}
+
+static void
+expect_status(const char *command, int want)
+{
+	struct outcome o;
+
+	run_sh(command, &o);
+	assert_int_equal(o.r, 0);
+	assert_int_equal(o.res.status, want);
+	buf_clear(&o.out);
+}
+
+/* How many processes of this machine have mark in their arguments? */
+static int
+count_processes(const char *mark)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *de;
+	struct buf b;
+	char *path;
+	int n = 0;
+
+	while (d != NULL && (de = readdir(d)) != NULL) {
+		if (de->d_name[0] < '1' || de->d_name[0] > '9')
+			continue;
+		path = path_joinf("/proc", "%s/cmdline", de->d_name);
+		buf_init(&b, 65536);
+		if (file_read(path, false, &b, NULL) == 0 && b.len > 0 &&
+		    memmem(b.data, b.len, mark, strlen(mark)) != NULL)
+			n++;
+		buf_clear(&b);
+		free(path);
+	}
+	if (d != NULL)
+		(void)closedir(d);
+	return n;
+}
+
+/* --- ends ------------------------------------------------------------------ */
+
+static void
+test_status(void **state)
+{
+	(void)state;
+	expect_status("exit 0", 0);
+	expect_status("exit 7", 7);
+	expect_status("kill -KILL $$", 137);
+	expect_status("kill -TERM $$", 143);
+	/* A command that ends everything it can reach. */
+	expect_status("kill -9 1; kill -9 $PPID; kill -9 -1; exit 4", 4);
+	expect_status("exec >&- 2>&-; sleep 0.1; exit 3", 3);
+	expect_status("(setsid sleep 300 &) ; exit 5", 5);
+}
+
+static void
+test_no_command(void **state)
+{
+	struct sandbox_spec spec;
+	struct outcome o;
+
+	(void)state;
+	direct(top, &spec);
+	strv_add(&spec.argv, "no-such-command-here");
+	run_spec(&spec, 5000, 4096, &o);
+	assert_int_equal(o.r, ERR_SANDBOX);
+	assert_non_null(strstr(o.e.text, "no-such-command-here"));
+	buf_clear(&o.out);
+}
+
+static void
+test_bad_mount(void **state)
+{
+	struct sandbox_spec spec;
+	struct outcome o;
+
+	(void)state;
+	direct(top, &spec);
+	spec_mount(&spec, MOUNT_RO, "/no/such/place", "/mnt/x");
+	strv_add(&spec.argv, "true");
+	run_spec(&spec, 5000, 4096, &o);
+	assert_int_equal(o.r, ERR_SANDBOX);
+	assert_non_null(strstr(o.e.text, "/no/such/place"));
+	buf_clear(&o.out);
+}
+
+static void
+test_timeout(void **state)
+{
+	struct sandbox_spec spec;
+	struct outcome o;
+
+	(void)state;
+	direct(top, &spec);
+	strv_addl(&spec.argv, "sh", "-c", "trap '' TERM; echo up; sleep 7777",
+	    (char *)NULL);
+	run_spec(&spec, 300, 4096, &o);
+	assert_int_equal(o.r, 0);
+	assert_true(o.res.timed_out);
+	assert_int_equal(o.res.status, 137);
+	assert_true(o.res.ms >= 300 && o.res.ms < 3000);
+	assert_string_equal(buf_str(&o.out), "up\n");
+	assert_int_equal(count_processes("sleep\0007777"), 0);
+	buf_clear(&o.out);
+}
+
+static void
+test_flood(void **state)
+{
+	struct sandbox_spec spec;
+	struct outcome o;
+
+	(void)state;
+	direct(top, &spec);
+	strv_addl(&spec.argv, "head", "-c", "1073741824", "/dev/zero",
+	    (char *)NULL);
+	run_spec(&spec, 60000, 1 << 20, &o);
+	assert_int_equal(o.r, 0);
+	assert_int_equal(o.res.status, 0);
+	assert_true(o.res.truncated);
+	assert_int_equal(o.out.len, 1 << 20);
+	assert_int_equal(o.res.dropped, (1 << 30) - (1 << 20));
+	print_message("# 1 GiB of output: %d ms\n", (int)o.res.ms);
+	buf_clear(&o.out);
+}
+
+static void
+test_background(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	run_sh("sleep 7778 & echo ready", &o);
+	assert_int_equal(o.r, 0);
+	assert_string_equal(buf_str(&o.out), "ready\n");
+	assert_true(o.res.ms < 2000);
+	assert_int_equal(count_processes("7778"), 0);
+	buf_clear(&o.out);
+}
+
+static void
+test_input(void **state)
+{
+	struct sandbox_run run = { .timeout_ms = 20000 };
+	struct sandbox_result res;
+	struct sandbox_spec spec;
+	struct buf out, errs;
+	size_t len = 3 << 20;
+	char *big = xmalloc(len);
+
+	(void)state;
+	memset(big, 'x', len);
+	direct(top, &spec);
+	strv_addl(&spec.argv, "sh", "-c", "wc -c; echo bad >&2", (char *)NULL);
+	buf_init(&out, 4096);
+	buf_init(&errs, 4096);
+	run.start = (struct sandbox_start){ .spec = &spec, .stage = true };
+	run.out = &out;
+	run.err = &errs;
+	run.input = big;
+	run.input_len = len;
+	assert_int_equal(sandbox_run(&run, &res, NULL), 0);
+	assert_string_equal(buf_str(&out), "3145728\n");
+	assert_string_equal(buf_str(&errs), "bad\n");
+	buf_clear(&out);
+	buf_clear(&errs);
+	spec_clear(&spec);
+	free(big);
+}
+
+/* Start, read the first line of its output, and leave it running. */
+static void
+start_up(const char *command, struct sandbox_proc *p, int *ret_out)
+{
+	struct sandbox_spec spec;
+	struct sandbox_start s = { .spec = &spec, .fds = { -1, -1, -1 } };
+	int fds[2];
+	char c = 0;
+	struct err e;
+
+	direct(top, &spec);
+	strv_addl(&spec.argv, "sh", "-c", command, (char *)NULL);
+	assert_int_equal(fd_pipe(fds), 0);
+	s.fds[1] = fds[1];
+	s.stage = true;
+	if (sandbox_start(&s, p, &e) < 0)
+		fail_msg("%s", e.text);
+	fd_close(&fds[1]);
+	while (c != '\n')
+		assert_int_equal(read(fds[0], &c, 1), 1);
+	*ret_out = fds[0];
+	spec_clear(&spec);
+}
+
+static void
+test_kill_tree(void **state)
+{
+	struct sandbox_proc p;
+	int out, wait_status, status;
+	uint64_t began;
+
+	(void)state;
+	start_up("i=0; while [ $i -lt 50 ]; do (setsid sleep 7779 &); "
+		 "i=$((i + 1)); done; sleep 0.3; echo up; sleep 7779",
+	    &p, &out);
+	assert_int_equal(count_processes("sleep"
+					 "\0"
+					 "7779"),
+	    51);
+	began = loop_now_ms();
+	sandbox_kill(&p);
+	assert_int_equal(waitpid(p.pid, &wait_status, 0), p.pid);
+	assert_true(sandbox_finished(&p, wait_status, &status));
+	print_message("# 51 processes: gone after %d ms\n",
+	    (int)(loop_now_ms() - began));
+	assert_int_equal(status, 137);
+	assert_int_equal(count_processes("7779"), 0);
+	fd_close(&out);
+}
+
+/* Killed at any moment of its first milliseconds. */
+static void
+test_kill_early(void **state)
+{
+	struct sandbox_spec spec;
+	struct sandbox_start s = { .spec = &spec, .fds = { -1, -1, -1 } };
+	struct sandbox_proc p;
+	int wait_status, status;
+
+	(void)state;
+	direct(top, &spec);
+	strv_addl(&spec.argv, "sleep", "7780", (char *)NULL);
+	s.stage = true;
+	for (int i = 0; i < 40; i++) {
+		assert_int_equal(sandbox_start(&s, &p, NULL), 0);
+		(void)usleep((useconds_t)i * 250);
+		sandbox_kill(&p);
+		assert_int_equal(waitpid(p.pid, &wait_status, 0), p.pid);
+		assert_true(sandbox_finished(&p, wait_status, &status));
+		assert_int_equal(status, 137);
+	}
+	spec_clear(&spec);
+	assert_int_equal(count_processes("7780"), 0);
+}
+
+/* Whoever started it is killed. */
+static void
+test_parent_dies(void **state)
+{
+	struct sandbox_proc p;
+	int out, status, fds[2];
+	char c;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(fd_pipe(fds), 0);
+	pid = fork();
+	if (pid == 0) {
+		start_up("(setsid sleep 7781 &); sleep 0.1; echo up; sleep 7781",
+		    &p, &out);
+		if (write(fds[1], "u", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(fds[0], &c, 1), 1);
+	assert_true(count_processes("7781") >= 2);
+	(void)kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	for (int i = 0; i < 100 && count_processes("7781") > 0; i++)
+		(void)usleep(10000);
+	assert_int_equal(count_processes("7781"), 0);
+	fd_close(&fds[0]);
+	fd_close(&fds[1]);
+}
+
+/* --- what can be seen ------------------------------------------------------ */
+
+static void
+test_descriptors(void **state)
+{
+	int leaks[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		leaks[i] = open(top, O_RDONLY); /* not close-on-exec */
+	expect_out("for i in $(seq 3 100); do "
+		   "[ -e /proc/self/fd/$i ] && echo leak $i; done; echo done",
+	    "done\n");
+	expect_out("readlink /proc/self/fd/0", "/dev/null\n");
+	/* nor has pid 1 one to be taken from */
+	expect_out("ls /proc/1/fd 2>/dev/null | wc -w | { read n; "
+		   "[ $n -le 4 ] && echo ok; }",
+	    "ok\n");
+	for (int i = 0; i < 3; i++)
+		fd_close(&leaks[i]);
+}
+
+static void
+test_environment(void **state)
+{
+	struct sandbox_spec spec;
+	struct outcome o;
+	char *line, *save = NULL;
+	size_t n = 0, want;
+
+	(void)state;
+	(void)setenv("OPENAI_API_KEY", "sk-secret-1", 1);
+	(void)setenv("SECRET_THING", "sk-secret-2", 1);
+	direct(top, &spec);
+	strv_add(&spec.argv, "env");
+	want = spec.env.n;
+	run_start(&(struct sandbox_start){ .spec = &spec }, 9000, 65536, &o);
+	assert_int_equal(o.r, 0);
+	for (line = strtok_r(o.out.data, "\n", &save); line != NULL;
+	     line = strtok_r(NULL, "\n", &save)) {
+		if (text_starts(line, "PWD=")) /* bwrap's own */
+			continue;
+		if (!strv_has(&spec.env, line))
+			fail_msg("not in the spec: %s", line);
+		n++;
+	}
+	assert_int_equal(n, want);
+	buf_clear(&o.out);
+	spec_clear(&spec);
+	expect_out("cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n' | "
+		   "grep -c 'sk-secret'",
+	    "0\n");
+	expect_out("cat /proc/1/cmdline | tr '\\0' ' ' | grep -c /run/", "0\n");
+	(void)unsetenv("OPENAI_API_KEY");
+	(void)unsetenv("SECRET_THING");
+}
+
+static void
+test_walls(void **state)
+{
+	char want[64];
+
+	(void)state;
+	(void)snprintf(want, sizeof want, "%u\n", stage_uid());
+	expect_out("id -u", want);
+	expect_out("grep -E '^(CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs|Seccomp):' "
+		   "/proc/self/status | tr -d '\\n\\t '",
+	    "CapInh:0000000000000000CapPrm:0000000000000000"
+	    "CapEff:0000000000000000CapAmb:0000000000000000"
+	    "NoNewPrivs:1Seccomp:2");
+	expect_out("ls -A /root /home /run /var 2>&1 | grep -v : | tr -d '\\n'",
+	    "tmp");
+	expect_out("for d in / /usr /etc /dev /bin/ /proc /sys; do "
+		   "(echo x >$d/foray-new) 2>/dev/null && echo wrote $d; done; "
+		   "echo x >/tmp/a && echo x >/dev/shm/a && echo x >$HOME/a && "
+		   "echo x >/var/tmp/a && echo x >/run/a && echo ok",
+	    "ok\n");
+	expect_out("cat /etc/shadow 2>&1 | grep -c root", "0\n");
+	expect_out("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '", "lo\n");
+	expect_out("unshare -U true 2>/dev/null && echo bad; "
+		   "unshare -r true 2>/dev/null && echo bad; "
+		   "bwrap --ro-bind / / true 2>/dev/null && echo bad; "
+		   "mount -t tmpfs x /tmp 2>/dev/null && echo bad; echo ok",
+	    "ok\n");
+	expect_out("cp /bin/true /tmp/t && chmod 4755 /tmp/t 2>/dev/null; "
+		   "stat -c %a /tmp/t",
+	    "755\n");
+	expect_out("hostname 2>/dev/null || cat /proc/sys/kernel/hostname",
+	    "foray\n");
+	expect_out("ulimit -c", "0\n");
+	/* the person's shell is not in sight */
+	expect_out("ls -d /proc/[0-9]* | wc -l | { read n; "
+		   "[ $n -le 6 ] && echo ok; }",
+	    "ok\n");
+	expect_out("git --version >/dev/null && cd /tmp && git init -q r && "
+		   "cd r && echo a >a && git add a && git commit -qm x && "
+		   "git log --format=%an",
+	    "foray\n");
+}
+
+static void
+test_limits(void **state)
+{
+	struct sandbox_spec spec;
+	struct outcome o;
+
+	(void)state;
+	direct(top, &spec);
+	spec.limits = (struct sandbox_limits){
+		.procs = 40,
+		.nofile = 50,
+		.file_bytes = 1 << 20,
+	};
+	strv_addl(&spec.argv, "sh", "-c",
+	    "ulimit -n; "
+	    "(head -c 2000000 /dev/zero >/tmp/big) 2>/dev/null; "
+	    "stat -c %s /tmp/big; "
+	    "i=0; while [ $i -lt 60 ]; do sleep 5 & i=$((i + 1)); done "
+	    "2>/dev/null; echo never",
+	    (char *)NULL);
+	run_spec(&spec, 20000, 65536, &o);
+	assert_int_equal(o.r, 0);
+	assert_true(text_starts(buf_str(&o.out), "50\n1048576\n"));
+	assert_null(strstr(buf_str(&o.out), "never"));
+	buf_clear(&o.out);
+}
+
+static void
+test_root_refused(void **state)
+{
+	struct sandbox_spec spec;
+	struct sandbox_start s = { .spec = &spec, .fds = { -1, -1, -1 } };
+	struct sandbox_proc p;
+
+	(void)state;
+	if (geteuid() != 0)
+		return;
+	direct(top, &spec);
+	strv_add(&spec.argv, "true");
+	assert_int_equal(sandbox_start(&s, &p, NULL), ERR_SANDBOX);
+	spec_clear(&spec);
+}
+
+/* --- the live tree --------------------------------------------------------- */
+
+static void
+test_live(void **state)
+{
+	struct sandbox_spec spec;
+	struct sandbox_start s = { .spec = &spec, .fds = { -1, -1, -1 } };
+	struct outcome o;
+	struct stat st;
+	char *shut, *tree, *path, *git;
+
+	(void)state;
+	/* Ours, in a directory that nobody else may enter. */
+	shut = path_join(top, "shut");
+	tree = path_join(shut, "tree");
+	git = path_join(tree, ".git/hooks");
+	assert_int_equal(path_mkdirs(git, 0755, NULL), 0);
+	assert_int_equal(chmod(shut, 0700), 0);
+	free(git);
+	git = path_join(tree, ".git/config");
+	path = path_join(tree, "file");
+	assert_int_equal(file_write(git, "x\n", 2, 0644, NULL), 0);
+	assert_int_equal(file_write(path, "old\n", 4, 0600, NULL), 0);
+
+	direct(tree, &spec);
+	strv_addl(&spec.argv, "sh", "-c",
+	    "cat file && echo new >file && echo x >made && pwd && "
+	    "(echo y >.git/config) 2>/dev/null && echo bad; "
+	    "(echo y >.git/hooks/h) 2>/dev/null && echo bad; "
+	    "stat -c %u file; ls -A ..",
+	    (char *)NULL);
+	s.live = tree;
+	run_start(&s, 20000, 65536, &o);
+	assert_int_equal(o.r, 0);
+	free(path);
+	path = xasprintf("old\n%s\n%u\ntree\n", tree, stage_uid());
+	assert_string_equal(buf_str(&o.out), path);
+	free(path);
+	path = path_join(tree, "made");
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_uid, geteuid());
+	assert_int_equal(st.st_gid, getegid());
+	buf_clear(&o.out);
+	spec_clear(&spec);
+	free(path);
+	free(git);
+	free(tree);
+	free(shut);
+}
+
+/* The tree brings a link where the sandbox makes a mount. */
+static void
+test_link_in_tree(void **state)
+{
+	struct sandbox_spec spec;
+	struct sandbox_start s = { .spec = &spec, .fds = { -1, -1, -1 } };
+	struct outcome o;
+	char *tree = new_tree(), *secret = make_dir(top, "secret");
+	char *git = path_join(tree, ".git");
+	char *key = path_join(secret, "key");
+
+	(void)state;
+	put_file(key, "sk-secret\n");
+	assert_int_equal(symlink(secret, git), 0);
+	direct(tree, &spec);
+	strv_addl(&spec.argv, "sh", "-c", "cat .git/key || echo no",
+	    (char *)NULL);
+	run_start(&s, 20000, 65536, &o);
+	assert_int_equal(o.r, 0);
+	assert_null(strstr(buf_str(&o.out), "sk-secret"));
+	assert_non_null(strstr(buf_str(&o.out), "no\n"));
+	buf_clear(&o.out);
+	spec_clear(&spec);
+	free(git);
+	free(key);
+	free(secret);
+	free(tree);
+}
+
+/* --- overlays -------------------------------------------------------------- */
+
+struct layers {
+	struct overlay o;
+	char *low1, *low2;
+};
+
+/* low2 is below low1: a file of it is deleted in low1 by a whiteout, which a
+ * first sandbox makes. */
+static void
+make_layers(struct layers *l, const char *name)
+{
+	char *dir = make_dir(top, name), *path;
+
+	memset(l, 0, sizeof *l);
+	l->low2 = make_dir(dir, "low2");
+	l->o.dir = make_dir(dir, "ws");
+	l->low1 = path_join(l->o.dir, "up");
+	path = path_join(l->low2, "gone");
+	put_file(path, "gone\n");
+	free(path);
+	path = path_join(l->low2, "kept");
+	put_file(path, "kept\n");
+	free(path);
+	path = make_dir(l->low2, "d");
+	free(path);
+	path = path_join(l->low2, "d/old");
+	put_file(path, "old\n");
+	free(path);
+	strv_add(&l->o.lowers, l->low2);
+	free(dir);
+}
+
+static void
+clear_layers(struct layers *l)
+{
+	overlay_clear(&l->o);
+	free(l->low1);
+	free(l->low2);
+}
+
+static void
+run_overlay(const struct overlay *ov, const char *command, struct outcome *o)
+{
+	struct profile p = { .root = "/root/p", .tree_src = "@merged" };
+	struct sandbox_spec spec;
+	struct sandbox_start s = { .spec = &spec, .overlay = ov,
+		.fds = { -1, -1, -1 } };
+
+	profile_direct(&p, &spec);
+	strv_addl(&spec.argv, "sh", "-c", command, (char *)NULL);
+	run_start(&s, 20000, 65536, o);
+	spec_clear(&spec);
+}
+
+static void
+check_overlay(const char *name)
+{
+	struct overlay second = { 0 };
+	struct layers l;
+	struct outcome o;
+	char *path;
+
+	make_layers(&l, name);
+	run_overlay(&l.o,
+	    "pwd; rm gone; rm -r d; mkdir d; echo new >d/new; "
+	    "echo more >>kept; ls -A /root",
+	    &o);
+	assert_int_equal(o.r, 0);
+	assert_string_equal(buf_str(&o.out), "/root/p\np\n");
+	buf_clear(&o.out);
+	path = path_join(l.low2, "gone"); /* the base stays as it was */
+	assert_int_equal(access(path, F_OK), 0);
+	free(path);
+
+	/* A copy of that workspace, thrown away after. */
+	strv_addl(&second.lowers, l.low1, l.low2, (char *)NULL);
+	path = path_dir(l.low2);
+	second.dir = make_dir(path, "copy");
+	free(path);
+	second.on_tmpfs = true;
+	second.tmpfs_bytes = 64 << 20;
+	run_overlay(&second,
+	    "ls; ls d; cat kept; echo other >kept; cat kept; ls -A", &o);
+	assert_int_equal(o.r, 0);
+	assert_string_equal(buf_str(&o.out),
+	    "d\nkept\nnew\nkept\nmore\nother\nd\nkept\n");
+	buf_clear(&o.out);
+
+	/* Once more over the first: its upper layer is as it was. */
+	run_overlay(&l.o, "cat kept", &o);
+	assert_int_equal(o.r, 0);
+	assert_string_equal(buf_str(&o.out), "kept\nmore\n");
+	buf_clear(&o.out);
+	overlay_clear(&second);
+	clear_layers(&l);
+}
+
+static void
+test_overlay(void **state)
+{
+	(void)state;
+	check_overlay("layers");
+	check_overlay("odd, name:with\\every thing");
+}
+
+static void
+test_overlay_fails(void **state)
+{
+	struct overlay ov = { 0 };
+	struct outcome o;
+
+	(void)state;
+	strv_add(&ov.lowers, "/no/such/lower");
+	ov.dir = make_dir(top, "fails");
+	run_overlay(&ov, "true", &o);
+	assert_int_equal(o.r, ERR_SANDBOX);
+	buf_clear(&o.out);
+	overlay_clear(&ov);
+}
+
+/* --- two layers ------------------------------------------------------------ */
+
+#define ROOT "/home/person/project"
+
+/* In the outer sandbox: fills r->start.spec from IN_LINK/spec.json. */
+static void
+worker_spec(const char *name, const char *command, struct sandbox_spec *ret)
+{
+	char *path = path_join(IN_LINK, name);
+	struct buf b;
+	struct err e;
+	json_t *j;
+
+	buf_init(&b, 1 << 20);
+	if (file_read(path, false, &b, &e) < 0 ||
+	    json_parse(b.data, b.len, 1 << 20, &j, &e) < 0 ||
+	    spec_from_json(j, ret, &e) < 0) {
+		printf("%s\n", e.text);
+		exit(1);
+	}
+	json_decref(j);
+	buf_clear(&b);
+	free(path);
+	strv_addl(&ret->argv, "sh", "-c", command, (char *)NULL);
+}
+
+static void
+worker_run(const char *name, const char *command, const struct overlay *ov)
+{
+	struct sandbox_run run = { .timeout_ms = 10000 };
+	struct sandbox_result res = { 0 };
+	struct sandbox_spec spec;
+	struct buf out;
+	struct err e;
+
+	worker_spec(name, command, &spec);
+	buf_init(&out, 65536);
+	run.start.spec = &spec;
+	run.start.overlay = ov;
+	run.out = &out;
+	if (sandbox_run(&run, &res, &e) < 0)
+		printf("failed: %s\n", e.text);
+	else
+		printf("%d %s", res.status, buf_str(&out));
+	(void)fflush(stdout);
+	buf_clear(&out);
+	spec_clear(&spec);
+}
+
+static void
+worker_candidates(void)
+{
+	struct overlay ov = { 0 };
+
+	strv_addl(&ov.lowers, IN_UP, IN_BASE, (char *)NULL);
+	ov.dir = xstrdup("/tmp/candidate");
+	ov.on_tmpfs = true;
+	(void)mkdir(ov.dir, 0700);
+	worker_run("copy.json",
+	    "ls -A; cat file; echo candidate >file; cat file; pwd; "
+	    "(echo x >.git/config) 2>/dev/null && echo bad",
+	    &ov);
+	/* The worker's own tree did not change. */
+	worker_run("spec.json", "cat file", NULL);
+	overlay_clear(&ov);
+}
+
+static int
+worker_main(void)
+{
+	int fd;
+
+	/* The worker's view: no home, its link, a writable tree. */
+	if (access(IN_LINK "/secret", R_OK) < 0 ||
+	    access("/home/person/other", F_OK) == 0)
+		printf("wrong view\n");
+	fd = open("file", O_WRONLY | O_TRUNC);
+	if (fd < 0 || write(fd, "edited\n", 7) != 7)
+		printf("can't edit\n");
+	fd_close(&fd);
+	worker_run("spec.json", "cat file; rm gone; echo made >made; ls -A",
+	    NULL);
+	worker_run("spec.json",
+	    "ls -A /run /home/person; cat /proc/[0-9]*/cmdline | grep -c worker; "
+	    "grep Seccomp_filters /proc/self/status | tr -d '\\t'; "
+	    "(echo x >.git/config) 2>/dev/null && echo bad; "
+	    "(echo x >guarded) 2>/dev/null && echo bad; "
+	    "unshare -U true 2>/dev/null && echo bad; "
+	    "touch /tmp/stays $HOME/x && echo fine",
+	    NULL);
+	/* /tmp stays from command to command */
+	worker_run("spec.json", "ls /tmp", NULL);
+	/* a link to the worker's own things, in place of a guarded path */
+	worker_run("spec.json",
+	    "mv .git .git2 && mkdir .git && ln -s " IN_LINK " .git/hooks && "
+	    "mv guarded guarded2 2>/dev/null; echo tried",
+	    NULL);
+	worker_run("spec.json",
+	    "cat .git/hooks/secret 2>/dev/null || echo closed; "
+	    "rm -r .git && mv .git2 .git",
+	    NULL);
+	worker_candidates();
+	worker_run("spec.json", "sleep 7782 & echo bye", NULL);
+	/* time and cleanliness */
+	worker_run("spec.json",
+	    "ls /proc | grep -c '^[0-9]' | { read n; [ $n -le 5 ] && echo few; }",
+	    NULL);
+	return 0;
+}
+
+static void
+save_spec(const char *dir, const char *name, const struct sandbox_spec *spec)
+{
+	json_t *j = spec_to_json(spec);
+	char *text = json_text(j), *path = path_join(dir, name);
+
+	put_file(path, text);
+	free(path);
+	free(text);
+	json_decref(j);
+}
+
+/* What a host does for one worker. */
+static void
+start_worker(struct sandbox_spec *outer, struct overlay *ov)
+{
+	static char *dir, *base, *link, *ws, *up;
+	struct strv guarded = { 0 };
+	struct profile p = { .root = ROOT, .tree_src = "@merged" };
+	struct sandbox_spec inner;
+	char *path;
+	static int n;
+
+	dir = xasprintf("%s/host%d", top, ++n);
+	base = make_dir(top, path_base(dir));
+	free(base);
+	base = make_dir(dir, "base");
+	link = make_dir(dir, "link");
+	ws = make_dir(dir, "ws");
+	up = make_dir(ws, "up");
+	path = path_join(base, "file");
+	put_file(path, "original\n");
+	free(path);
+	path = path_join(base, "gone");
+	put_file(path, "gone\n");
+	free(path);
+	path = path_join(base, "guarded");
+	put_file(path, "guarded\n");
+	free(path);
+	free(make_dir(base, ".git"));
+	free(make_dir(base, ".git/hooks"));
+	path = path_join(base, ".git/config");
+	put_file(path, "config\n");
+	free(path);
+	path = path_join(link, "secret");
+	put_file(path, "token\n");
+	free(path);
+
+	p.base_src = base;
+	p.up_src = up;
+	p.link_src = link;
+	p.worker_src = self;
+	profile_outer(&p, outer);
+	strv_add(&outer->argv, "--worker");
+
+	strv_add(&guarded, "guarded");
+	p.guarded = &guarded;
+	p.tree_src = NULL;
+	profile_inner(&p, false, &inner);
+	save_spec(link, "spec.json", &inner);
+	spec_clear(&inner);
+	p.tree_src = "@merged";
+	profile_inner(&p, true, &inner);
+	save_spec(link, "copy.json", &inner);
+	spec_clear(&inner);
+
+	*ov = (struct overlay){ 0 };
+	strv_add(&ov->lowers, base);
+	ov->dir = xstrdup(ws);
+	strv_clear(&guarded);
+	free(up);
+	free(ws);
+	free(link);
+	free(base);
+	free(dir);
+}
+
+static const char worker_says[] =
+    "0 edited\n.git\nfile\nguarded\nmade\n"
+    "0 /home/person:\nproject\n\n/run:\n0\nSeccomp_filters:2\nfine\n"
+    "0 home\nstays\n"
+    "0 tried\n"
+    "0 closed\n"
+    "1 .git\nfile\nguarded\nmade\nedited\ncandidate\n" ROOT "\n"
+    "0 edited\n"
+    "0 bye\n"
+    "0 few\n";
+
+static void
+test_nested(void **state)
+{
+	struct sandbox_spec spec;
+	struct overlay ov;
+	struct sandbox_start s = { .spec = &spec, .overlay = &ov,
+		.fds = { -1, -1, -1 } };
+	struct outcome o;
+
+	(void)state;
+	start_worker(&spec, &ov);
+	run_start(&s, 60000, 65536, &o);
+	assert_int_equal(o.r, 0);
+	assert_string_equal(buf_str(&o.out), worker_says);
+	assert_int_equal(o.res.status, 0);
+	assert_int_equal(count_processes("7782"), 0);
+	buf_clear(&o.out);
+	spec_clear(&spec);
+	overlay_clear(&ov);
+}
+
+/* --- as the host starts them ----------------------------------------------- */
+
+static void
+write_map(const char *path, unsigned id)
+{
+	char line[64];
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	(void)snprintf(line, sizeof line, "%u %u 1\n", id, id);
+	if (fd < 0 || fd_write_all(fd, line, strlen(line)) < 0)
+		_exit(40);
+	fd_close(&fd);
+}
+
+/* Own pid namespace; as root a stage and the drop, else a user namespace. */
+static void
+become_host(struct sandbox_spec *spec, struct overlay *ov)
+{
+	struct stage st;
+	char *there;
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+
+	if (uid == 0) {
+		if (stage_open(&st, NULL) < 0 || stage_add(&st, top, NULL) < 0 ||
+		    stage_add(&st, self, NULL) < 0 ||
+		    unshare(CLONE_NEWPID) < 0 || stage_drop(&st, NULL) < 0)
+			_exit(41);
+		stage_spec(&st, spec);
+		there = stage_path(&st, ov->dir);
+		free(ov->dir);
+		ov->dir = there;
+		there = stage_path(&st, ov->lowers.v[0]);
+		strv_clear(&ov->lowers);
+		strv_take(&ov->lowers, &there);
+		stage_clear(&st);
+		return;
+	}
+	if (unshare(CLONE_NEWUSER | CLONE_NEWPID) < 0)
+		_exit(42);
+	{
+		int fd = open("/proc/self/setgroups", O_WRONLY | O_CLOEXEC);
+
+		if (fd < 0 || write(fd, "deny", 4) != 4)
+			_exit(43);
+		fd_close(&fd);
+	}
+	write_map("/proc/self/uid_map", uid);
+	write_map("/proc/self/gid_map", gid);
+}
+
+static void
+host_main(int out)
+{
+	struct sandbox_spec spec;
+	struct overlay ov;
+	struct sandbox_run run = { .timeout_ms = 60000 };
+	struct sandbox_result res;
+	struct buf b;
+	struct err e;
+	int status = 0;
+	pid_t pid;
+
+	start_worker(&spec, &ov);
+	become_host(&spec, &ov);
+	pid = fork(); /* pid 1 of the namespace */
+	if (pid == 0) {
+		buf_init(&b, 65536);
+		run.start.spec = &spec;
+		run.start.overlay = &ov;
+		run.out = &b;
+		if (sandbox_run(&run, &res, &e) < 0) {
+			(void)fd_write_all(out, e.text, strlen(e.text));
+			_exit(44);
+		}
+		(void)fd_write_all(out, b.data, b.len);
+		_exit(res.status);
+	}
+	if (waitpid(pid, &status, 0) != pid)
+		_exit(45);
+	_exit(WEXITSTATUS(status));
+}
+
+static void
+test_host(void **state)
+{
+	int fds[2], status;
+	struct buf b;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(fd_pipe(fds), 0);
+	pid = fork();
+	if (pid == 0)
+		host_main(fds[1]);
+	fd_close(&fds[1]);
+	buf_init(&b, 65536);
+	assert_int_equal(fd_read_all(fds[0], &b), 0);
+	assert_string_equal(buf_str(&b), worker_says);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	fd_close(&fds[0]);
+	buf_clear(&b);
+}
+
+/* --- where trees may lie --------------------------------------------------- */
+
+static void
+test_places(void **state)
+{
+	static const char *const places[] = { "/tmp/p", "/home/x/p", "/root/p",
+		"/run/p", "/usr/src", "/var/tmp/p", "/srv/www/p", "/opt/p",
+		"/tmp/home/p", "/p" };
+	struct sandbox_spec spec;
+	struct outcome o;
+	struct profile p = { 0 };
+	char *tree = new_tree(), *path = path_join(tree, "here"), *want;
+
+	(void)state;
+	put_file(path, "x");
+	for (size_t i = 0; i < nitems(places); i++) {
+		if (strcmp(places[i], "/opt/p") == 0)
+			continue; /* /opt is shown as it is: no mount point */
+		p.root = places[i];
+		p.tree_src = tree;
+		profile_direct(&p, &spec);
+		strv_addl(&spec.argv, "sh", "-c", "pwd; ls; echo y >new",
+		    (char *)NULL);
+		run_spec(&spec, 9000, 4096, &o);
+		assert_int_equal(o.r, 0);
+		want = xasprintf("%s\nhere\n%s", places[i],
+		    i > 0 ? "new\n" : "");
+		assert_string_equal(buf_str(&o.out), want);
+		free(want);
+		buf_clear(&o.out);
+	}
+	free(path);
+	free(tree);
+}
+
+static void
+test_probe(void **state)
+{
+	struct probe_item items[PROBE_MAX];
+	size_t n = probe_all(top, items);
+
+	(void)state;
+	assert_true(n >= 10 && n <= PROBE_MAX);
+	for (size_t i = 0; i < n; i++) {
+		print_message("# %-16s %d %s\n", items[i].name,
+		    items[i].state, items[i].detail);
+		assert_true((items[i].state == PROBE_OK) ==
+		    (items[i].remedy[0] == '\0'));
+	}
+}
+
+/* --- */
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	if (mkdtemp(top) == NULL || chmod(top, 0755) < 0)
+		return -1;
+	return chown(top, stage_uid(), (gid_t)-1);
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	return path_rmtree(top, NULL);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_no_command),
+		cmocka_unit_test(test_bad_mount),
+		cmocka_unit_test(test_timeout),
+		cmocka_unit_test(test_flood),
+		cmocka_unit_test(test_background),
+		cmocka_unit_test(test_input),
+		cmocka_unit_test(test_kill_tree),
+		cmocka_unit_test(test_kill_early),
+		cmocka_unit_test(test_parent_dies),
+		cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_walls),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_root_refused),
+		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_link_in_tree),
+		cmocka_unit_test(test_overlay),
+		cmocka_unit_test(test_overlay_fails),
+		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_probe),
+	};
+	const char *must = getenv("FORAY_SANDBOX_MUST_WORK");
+	struct err e;
+	ssize_t n;
+
+	if (argc > 1 && strcmp(argv[1], "--worker") == 0)
+		return worker_main();
+	n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (n <= 0)
+		return 1;
+	if (probe_sandbox(&e) < 0) {
+		fprintf(stderr, "%s: test_sandbox_start: %s\n",
+		    must != NULL ? "FAILED" : "SKIPPED", e.text);
+		return must != NULL && strcmp(must, "1") == 0 ? 1 : 0;
+	}
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

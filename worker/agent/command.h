@@ -1,0 +1,17 @@
+/* command.h - the specs that this worker's commands run in. */
+#ifndef WORKER_AGENT_COMMAND_H
+#define WORKER_AGENT_COMMAND_H
+
+#include "sandbox/spec.h"
+#include "worker/agent/agent.h"
+
+/* A copy of base that runs `sh -c command` in the working directory. */
+void command_spec(const struct agent *a, const struct sandbox_spec *base,
+    const char *command, struct sandbox_spec *ret);
+
+/* Make the protected files read-only in both inner specs. Only so many: each
+ * mount costs bwrap a walk over all of them. The rest is caught when the patch
+ * is made and when it is verified. */
+void command_guard(struct agent *a);
+
+#endif

@@ -1,0 +1,295 @@
+/* exec.c - see exec.h. */
+#include "common/compat.h"
+
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "common/num.h"
+#include "common/spawn.h"
+#include "worker/agent/exec.h"
+
+#define DRAIN_MS 1000
+#define BITE 65536
+#define MAX_JOBS 256
+
+static void
+take(struct exec *x, const char *p, size_t len)
+{
+	size_t n, room;
+
+	if (x->full_fd > 0 && x->total < x->full_max) {
+		n = len;
+		if (n > x->full_max - x->total)
+			n = (size_t)(x->full_max - x->total);
+		if (fd_write_all(x->full_fd, p, n) < 0)
+			x->full_max = 0; /* a full disk: go on without */
+	}
+	x->total += len;
+	room = x->keep - x->head.len;
+	n = len < room ? len : room;
+	(void)buf_add(&x->head, p, n); /* its maximum is keep */
+	p += n;
+	len -= n;
+	if (len == 0)
+		return;
+	if (x->tail == NULL)
+		x->tail = xmalloc(x->keep);
+	x->tail_total += len;
+	if (len > x->keep) {
+		p += len - x->keep;
+		len = x->keep;
+	}
+	n = x->keep - x->tail_at;
+	if (n > len)
+		n = len;
+	memcpy(x->tail + x->tail_at, p, n);
+	memcpy(x->tail, p + n, len - n);
+	x->tail_at = (x->tail_at + len) % x->keep;
+}
+
+int
+exec_start(struct exec *x, struct err *e)
+{
+	struct sandbox_start s = { .spec = x->spec, .overlay = x->overlay,
+		.fds = { -1, -1, -1 } };
+	int pfd[2], in = -1, r;
+
+	if (x->keep == 0)
+		x->keep = EXEC_KEEP;
+	x->pidfd = x->out_fd = -1;
+	x->state = EXEC_IDLE;
+	buf_init(&x->head, x->keep);
+	if ((r = fd_pipe(pfd)) < 0)
+		return err_set(e, r, "pipe: %s", strerror(-r));
+	if (x->input != NULL) {
+		in = fd_memfile("input", x->input, x->input_len);
+		if (in < 0) {
+			r = err_set(e, in, "memfd: %s", strerror(-in));
+			goto fail;
+		}
+	}
+	s.fds[0] = in;
+	s.fds[1] = s.fds[2] = pfd[1];
+	if ((r = sandbox_start(&s, &x->proc, e)) < 0)
+		goto fail;
+	fd_close(&pfd[1]);
+	fd_close(&in);
+	x->out_fd = pfd[0];
+	(void)fd_nonblock(x->out_fd, true);
+	x->pidfd = pidfd_open(x->proc.pid, 0);
+	x->started_ms = loop_now_ms();
+	x->deadline_ms = x->timeout_ms > 0 ? x->started_ms + x->timeout_ms : 0;
+	x->state = EXEC_RUNNING;
+	return 0;
+fail:
+	fd_close(&pfd[0]);
+	fd_close(&pfd[1]);
+	fd_close(&in);
+	return r;
+}
+
+static void
+reap(struct exec *x, bool block)
+{
+	pid_t pid;
+
+	if (x->exited)
+		return;
+	do
+		pid = waitpid(x->proc.pid, &x->wait_status,
+		    block ? 0 : WNOHANG);
+	while (pid < 0 && errno == EINTR);
+	if (pid == 0)
+		return;
+	if (pid < 0)
+		x->wait_status = 255 << 8; /* taken by someone else */
+	x->exited = true;
+	x->drain_ms = loop_now_ms() + DRAIN_MS;
+	fd_close(&x->pidfd);
+}
+
+static void
+finish(struct exec *x)
+{
+	fd_close(&x->out_fd);
+	x->ms = loop_now_ms() - x->started_ms;
+	x->ran = sandbox_finished(&x->proc, x->wait_status, &x->status);
+	if (x->timed_out)
+		x->ran = true;
+	x->state = EXEC_DONE;
+}
+
+void
+exec_kill(struct exec *x)
+{
+	if (x->state != EXEC_RUNNING)
+		return;
+	if (!x->exited) {
+		sandbox_kill(&x->proc);
+		reap(x, true);
+	}
+	finish(x);
+}
+
+/* One bounded bite, so that a chatty command can't outrun its time limit. */
+static void
+drain(struct exec *x)
+{
+	static char bite[BITE];
+	ssize_t n;
+
+	do
+		n = read(x->out_fd, bite, sizeof bite);
+	while (n < 0 && errno == EINTR);
+	if (n > 0)
+		take(x, bite, (size_t)n);
+	else if (n == 0 || errno != EAGAIN)
+		fd_close(&x->out_fd);
+}
+
+static bool
+check(struct exec *x, uint64_t now)
+{
+	reap(x, false);
+	if (!x->exited && x->deadline_ms > 0 && now >= x->deadline_ms) {
+		x->timed_out = true;
+		sandbox_kill(&x->proc);
+		reap(x, true);
+	}
+	if (!x->exited)
+		return false;
+	if (x->out_fd >= 0 && now < x->drain_ms)
+		return false;
+	finish(x);
+	return true;
+}
+
+struct exec *
+exec_wait(struct exec **jobs, size_t n, uint64_t wait_ms)
+{
+	struct pollfd p[2 * MAX_JOBS];
+	struct exec *who[2 * MAX_JOBS];
+	uint64_t end = loop_now_ms() + wait_ms, now, until;
+	nfds_t np, i;
+	size_t k;
+
+	if (n > MAX_JOBS)
+		n = MAX_JOBS;
+	for (;;) {
+		np = 0;
+		now = loop_now_ms();
+		until = end;
+		for (k = 0; k < n; k++) {
+			struct exec *x = jobs[k];
+
+			if (x == NULL || x->state != EXEC_RUNNING)
+				continue;
+			if (check(x, now))
+				return x;
+			if (x->out_fd >= 0) {
+				who[np] = x;
+				p[np++] = (struct pollfd) { x->out_fd, POLLIN,
+					0 };
+			}
+			if (!x->exited && x->pidfd >= 0) {
+				who[np] = x;
+				p[np++] = (struct pollfd) { x->pidfd, POLLIN,
+					0 };
+			}
+			if (!x->exited && x->deadline_ms > 0 &&
+			    x->deadline_ms < until)
+				until = x->deadline_ms;
+			if (x->exited && x->drain_ms < until)
+				until = x->drain_ms;
+			if (x->pidfd < 0 && !x->exited && now + 50 < until)
+				until = now + 50;
+		}
+		if (now >= end)
+			return NULL;
+		if (poll(p, np, until > now ? (int)(until - now) : 0) < 0)
+			continue;
+		for (i = 0; i < np; i++) {
+			if (p[i].revents != 0 && p[i].fd == who[i]->out_fd)
+				drain(who[i]);
+		}
+	}
+}
+
+int
+exec_run(struct exec *x, struct err *e)
+{
+	int r;
+
+	if ((r = exec_start(x, e)) < 0)
+		return r;
+	while (exec_wait(&x, 1, 60000) == NULL)
+		;
+	if (!x->ran) {
+		r = err_set(e, ERR_SANDBOX, "the sandbox failed: %.600s",
+		    buf_str(&x->head));
+		return r;
+	}
+	return 0;
+}
+
+int
+exec_text(const struct exec *x, struct buf *ret)
+{
+	size_t n;
+	int r;
+
+	if ((r = buf_add(ret, buf_str(&x->head), x->head.len)) < 0)
+		return r;
+	if (x->tail_total == 0)
+		return 0;
+	if (x->tail_total <= x->keep)
+		return buf_add(ret, x->tail, (size_t)x->tail_total);
+	if ((r = buf_printf(ret, "\n[... %llu bytes left out ...]\n",
+		 (unsigned long long)(x->tail_total - x->keep))) < 0)
+		return r;
+	n = x->keep - x->tail_at;
+	if ((r = buf_add(ret, x->tail + x->tail_at, n)) < 0)
+		return r;
+	return buf_add(ret, x->tail, x->tail_at);
+}
+
+void
+exec_clear(struct exec *x)
+{
+	if (x->state == EXEC_RUNNING)
+		exec_kill(x);
+	buf_clear(&x->head);
+	free(x->tail);
+	x->tail = NULL;
+	x->tail_at = 0;
+	x->tail_total = x->total = 0;
+	x->state = EXEC_IDLE;
+	x->exited = x->timed_out = x->ran = false;
+}
+
+void
+exec_status_str(const struct exec *x, char *dst, size_t size)
+{
+	char ms[64];
+	int sig;
+
+	if (x->timed_out) {
+		snprintf(dst, size, "timed out after %s",
+		    num_fmt_ms(x->timeout_ms, ms, sizeof ms));
+	} else if (x->status > 128 && x->status < 128 + 65) {
+		sig = x->status - 128;
+		snprintf(dst, size, "exit status %d (signal %d: %s)", x->status,
+		    sig, strsignal(sig));
+	} else {
+		snprintf(dst, size, "exit status %d", x->status);
+	}
+}

@@ -1,0 +1,71 @@
+/*
+ * exec.h - commands in inner sandboxes, several at once.
+ *
+ *	struct exec x = { .spec = &spec, .timeout_ms = 1000, .keep = ... };
+ *	exec_start(&x, e);
+ *	while ((done = exec_wait(jobs, n, 100)) == NULL) ...
+ *	exec_text(done, &buf)      head and tail of its output
+ *	exec_clear(done);
+ *
+ * stdout and stderr are one stream; stdin is at its end, or given bytes. A job
+ * is done when it has exited and its output has ended; its pid namespace goes
+ * with its first process, so nothing can hold the pipe for long.
+ */
+#ifndef WORKER_AGENT_EXEC_H
+#define WORKER_AGENT_EXEC_H
+
+#include "common/buf.h"
+#include "common/err.h"
+#include "sandbox/start.h"
+
+#define EXEC_KEEP ((size_t)1 << 20)
+
+enum exec_state { EXEC_IDLE, EXEC_RUNNING, EXEC_DONE };
+
+struct exec {
+	/* set by the caller; borrowed until it is done */
+	const struct sandbox_spec *spec; /* with its argv */
+	const struct overlay *overlay;
+	const void *input;
+	size_t input_len;
+	uint64_t timeout_ms; /* 0: none */
+	size_t keep; /* bytes kept of the head, and of the tail; 0: EXEC_KEEP */
+	int full_fd; /* gets all of the output up to full_max; 0 or -1: none */
+	uint64_t full_max;
+
+	/* results */
+	enum exec_state state;
+	int status;	 /* exit status, or 128 + signal */
+	bool timed_out;
+	bool ran;	 /* false: the sandbox could not be set up */
+	uint64_t ms;
+	uint64_t total;	 /* bytes of output */
+
+	/* private */
+	struct sandbox_proc proc;
+	int pidfd, out_fd;
+	bool exited;
+	int wait_status;
+	uint64_t started_ms, deadline_ms, drain_ms;
+	struct buf head;
+	char *tail; /* a ring of keep bytes */
+	size_t tail_at;
+	uint64_t tail_total;
+};
+
+int exec_start(struct exec *x, struct err *e);
+/* Waits until one of the running jobs is done, at most wait_ms; NULL: none.
+ * jobs[i] may be NULL. */
+struct exec *exec_wait(struct exec **jobs, size_t n, uint64_t wait_ms);
+/* Start and wait. */
+int exec_run(struct exec *x, struct err *e);
+void exec_kill(struct exec *x);
+/* The output as it came, with a line about what was left out. */
+int exec_text(const struct exec *x, struct buf *ret);
+void exec_clear(struct exec *x);
+
+/* "exit status 1", "timed out after 10 s", "killed by signal 11 (Segmentation
+ * fault)" */
+void exec_status_str(const struct exec *x, char *dst, size_t size);
+
+#endif

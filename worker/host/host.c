@@ -1,0 +1,299 @@
+/*
+ * host.c - the host at work: its link to the orchestrator, and its end.
+ *
+ * DESIGN
+ *
+ * HELLO is said until WELCOME comes, and again after a silence: an orchestrator
+ * that was started anew knows nothing of this host, and a DEALER is not told
+ * of that. HELLO may therefore come at any time and is always answered.
+ */
+#include "common/compat.h"
+
+#include "worker/host/host.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/text.h"
+#include "sandbox/limits.h"
+#include "sandbox/workspace.h"
+#include "worker/host/host_int.h"
+#include "worker/host/launch.h"
+#include "worker/host/options.h"
+#include "worker/host/place.h"
+#include "worker/host/reap.h"
+#include "worker/host/relay.h"
+#include "worker/host/slot.h"
+
+#define TICK_MS 1000
+#define SILENCE_MS 10000  /* then HELLO is said again */
+#define END_MS 700        /* for the end, when we are told to go at once */
+#define END_QUIET_MS 5000 /* for the end after DRAIN */
+#define END_REAP_MS 200   /* of it: for the workers' processes */
+
+/* --- what is said -------------------------------------------------------- */
+
+static size_t
+processors(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		return (size_t)CPU_COUNT(&set);
+	return 1;
+}
+
+/* What the probe found and all below it: each needs less than the one before.
+ */
+static size_t
+features(enum layout best, const char *ret[LAYOUT_COPY + 1])
+{
+	size_t n = 0;
+	int l;
+
+	for (l = (int)best; l <= LAYOUT_COPY; l++)
+		ret[n++] = layout_str((enum layout)l);
+	return n;
+}
+
+static void
+say(struct host *h, const struct msg *m)
+{
+	struct err e;
+
+	/* Said again a second later: no need to wait in the queue. */
+	if (peer_send(h->up, NULL, NULL, m, &e) < 0)
+		log_debug("%s: %s", msg_name(m->type), e.text);
+}
+
+static void
+say_hello(struct host *h)
+{
+	struct msg m = { .type = MSG_HELLO };
+	struct msg_hello *hello = &m.u.hello;
+	const char *layouts[LAYOUT_COPY + 1];
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	hello->protocol = PROTO_VERSION;
+	hello->version = FORAY_VERSION;
+	hello->name = h->name;
+	hello->slots = h->max;
+	hello->cpus = processors();
+	if (pages > 0 && size > 0)
+		hello->memory_mib = (uint64_t)pages * (uint64_t)size >> 20;
+	hello->features.n = features(h->layout, layouts);
+	hello->features.v = layouts;
+	h->hello_ms = loop_now_ms();
+	say(h, &m);
+}
+
+static void
+say_heartbeat(struct host *h)
+{
+	struct msg m = { .type = MSG_HEARTBEAT };
+
+	m.u.heartbeat.busy = slots_busy(h->slots);
+	say(h, &m);
+}
+
+void
+host_check_drained(struct host *h)
+{
+	if (h->draining && slots_busy(h->slots) == 0 &&
+	    relay_is_empty(h->relay))
+		loop_stop(h->loop, 0);
+}
+
+/* --- time and signals ---------------------------------------------------- */
+
+static void
+tick_cb(void *ctx)
+{
+	struct host *h = ctx;
+	uint64_t now = loop_now_ms();
+
+	reap_orphans(h->reaper);
+	if (h->run[0] == '\0' ||
+	    (now - h->heard_ms >= SILENCE_MS &&
+		now - h->hello_ms >= SILENCE_MS))
+		say_hello(h);
+	if (h->run[0] != '\0')
+		say_heartbeat(h);
+	host_check_drained(h);
+	if (slots_busy(h->slots) > 0)
+		h->idle_ms = now;
+	else if (h->opts->idle_exit_ms > 0 &&
+	    now - h->idle_ms >= h->opts->idle_exit_ms) {
+		log_info("no work has come: the end");
+		loop_stop(h->loop, 0);
+	}
+}
+
+static void
+free_cb(void *ctx)
+{
+	struct host *h = ctx;
+
+	h->idle_ms = loop_now_ms();
+	host_check_drained(h);
+}
+
+static void
+signal_cb(int signo, void *ctx)
+{
+	struct host *h = ctx;
+
+	log_info("%s: the end", strsignal(signo));
+	h->at_once = true;
+	loop_stop(h->loop, 0);
+}
+
+static void
+watch_signals(struct host *h)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+	size_t i;
+
+	for (i = 0; i < nitems(signals); i++) {
+		if (loop_signal_add(h->loop, signals[i], signal_cb, h) == NULL)
+			fatal("signal %d: %s", signals[i], strerror(errno));
+	}
+}
+
+/* --- start and end ------------------------------------------------------- */
+
+static enum layout
+choose_layout(const char *dir)
+{
+	const char *want = getenv("FORAY_LAYOUT");
+	int l;
+
+	for (l = LAYOUT_OVERLAY; want != NULL && l <= LAYOUT_COPY; l++) {
+		if (strcmp(want, layout_str((enum layout)l)) == 0)
+			return (enum layout)l;
+	}
+	return probe_layout(dir);
+}
+
+static void
+take_name(struct host *h)
+{
+	char name[256];
+	struct buf b;
+
+	memset(name, 0, sizeof name);
+	if (h->opts->label != NULL)
+		(void)snprintf(name, sizeof name, "%s", h->opts->label);
+	else if (gethostname(name, sizeof name - 1) < 0)
+		(void)snprintf(name, sizeof name, "unknown");
+	buf_init(&b, sizeof name * 4);
+	/* It goes into a message: UTF-8 only. */
+	(void)text_escape(&b, name, strlen(name));
+	(void)snprintf(h->name, sizeof h->name, "%.*s",
+	    (int)text_cut(buf_str(&b), b.len, sizeof h->name - 1), buf_str(&b));
+	buf_clear(&b);
+}
+
+static int
+host_start(struct host *h, struct err *e)
+{
+	struct slots_conf conf;
+	int r;
+
+	r = workspace_scratch(h->place->scratch, &h->scratch, &h->lock_fd, e);
+	if (r < 0)
+		return r;
+	h->layout = choose_layout(h->scratch);
+	h->zctx = zmq_ctx_new();
+	if (h->zctx == NULL)
+		return err_set(e, -errno, "zmq: %s", zmq_strerror(errno));
+	r = peer_connect(
+	    h->loop, h->zctx, h->place->endpoint, &host_peer_ops, h, &h->up, e);
+	if (r < 0)
+		return r;
+	h->relay = relay_create(h->loop, h->up);
+	h->reaper = reaper_create(h->loop);
+	memset(&conf, 0, sizeof conf);
+	conf.loop = h->loop;
+	conf.zctx = h->zctx;
+	conf.place = h->place;
+	conf.scratch = h->scratch;
+	conf.layout = h->layout;
+	conf.max = h->max;
+	conf.up = h->relay;
+	conf.reaper = h->reaper;
+	conf.on_free = free_cb;
+	conf.ctx = h;
+	h->slots = slots_create(&conf);
+	reap_leftovers(h->reaper, h->place->scratch);
+	return 0;
+}
+
+/* Workers first, then what they stood on. Whatever is left when the time is
+ * over dies with us, or is removed by the next host. */
+static void
+host_end(struct host *h)
+{
+	uint64_t now, end;
+
+	end = loop_now_ms() + (h->at_once ? END_MS : END_QUIET_MS);
+	if (h->reaper != NULL)
+		reap_stop(h->reaper);
+	slots_free(h->slots);
+	if (getpid() == 1)
+		(void)kill(-1, SIGKILL); /* all of the namespace but us */
+	reap_all(END_REAP_MS);
+	if (h->scratch != NULL)
+		reap_tree(h->scratch);
+	relay_free(h->relay);
+	reaper_free(h->reaper);
+	peer_free(h->up);
+	loop_free(h->loop);
+	if (h->zctx != NULL)
+		(void)zmq_ctx_term(h->zctx); /* linger is finite */
+	now = loop_now_ms();
+	reap_all(now < end ? end - now : 0);
+	fd_close(&h->lock_fd);
+	free(h->scratch);
+}
+
+int
+host_run(
+    const struct options *o, const struct place *place, struct lifelines *lines)
+{
+	struct host h;
+	struct err e;
+	int status;
+
+	memset(&h, 0, sizeof h);
+	h.opts = o;
+	h.place = place;
+	h.lock_fd = -1;
+	h.max = o->slots > 0 ? o->slots : processors();
+	h.idle_ms = loop_now_ms();
+	limits_raise_nofile();
+	take_name(&h);
+	h.loop = loop_create();
+	lifelines_watch(lines, h.loop);
+	watch_signals(&h);
+	if (host_start(&h, &e) < 0) {
+		log_error("%s", e.text);
+		status = EXIT_CONFIG;
+	} else {
+		say_hello(&h);
+		loop_timer_add(h.loop, TICK_MS, TICK_MS, tick_cb, &h);
+		status = loop_run(h.loop);
+		if (status < 0) {
+			log_error("the loop ended: %s", err_str(status));
+			status = 1;
+		}
+	}
+	host_end(&h);
+	return status;
+}

@@ -1,0 +1,45 @@
+/*
+ * main.c - foray-host: runs workers in sandboxes for an orchestrator.
+ */
+#include "common/compat.h"
+
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "sandbox/probe.h"
+#include "worker/host/host.h"
+#include "worker/host/launch.h"
+#include "worker/host/options.h"
+#include "worker/host/place.h"
+
+int
+main(int argc, char **argv)
+{
+	struct options o;
+	struct lifelines lines;
+	struct place place;
+	struct err e;
+	int status;
+
+	log_init("foray-host");
+	options_parse(&o, argc, argv);
+
+	launch(o.lifeline_fd, &lines);
+	/* Pid 1 from here on. */
+	status = place_prepare(&o, &place, &e);
+	if (status < 0) {
+		log_error("%s", e.text);
+		exit(status == ERR_SANDBOX ? EXIT_SANDBOX : EXIT_CONFIG);
+	}
+	lifelines_arm(&lines);
+
+	/* foray has tried it before it started us. */
+	if (o.lifeline_fd < 0 && probe_sandbox(&e) < 0) {
+		log_error("%s", e.text);
+		exit(EXIT_SANDBOX);
+	}
+	status = host_run(&o, &place, &lines);
+	place_clear(&place);
+	options_clear(&o);
+	return status;
+}

@@ -1,0 +1,178 @@
+/*
+ * options.c - the command line of foray-host.
+ */
+#include "common/compat.h"
+
+#include "worker/host/options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+
+#include "common/num.h"
+
+#define EXIT_USAGE 2
+
+enum {
+	OPT_CONNECT = 256,
+	OPT_SLOTS,
+	OPT_LABEL,
+	OPT_IDLE_EXIT,
+	OPT_SCRATCH,
+	OPT_CACHE,
+	OPT_LIFELINE_FD,
+	OPT_SHOW,
+	OPT_HELP,
+	OPT_VERSION
+};
+
+static const struct option long_options[] = {
+	{ "connect", required_argument, NULL, OPT_CONNECT },
+	{ "slots", required_argument, NULL, OPT_SLOTS },
+	{ "label", required_argument, NULL, OPT_LABEL },
+	{ "idle-exit", required_argument, NULL, OPT_IDLE_EXIT },
+	{ "scratch", required_argument, NULL, OPT_SCRATCH },
+	{ "cache", required_argument, NULL, OPT_CACHE },
+	{ "lifeline-fd", required_argument, NULL, OPT_LIFELINE_FD },
+	{ "show", required_argument, NULL, OPT_SHOW },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char help_text[] =
+    "usage: foray-host --connect ENDPOINT [options]\n"
+    "Runs the workers of a foray orchestrator on this machine.\n"
+    "\n"
+    "  --connect ENDPOINT  where the orchestrator listens: ipc:///PATH or\n"
+    "                      tcp://HOST:PORT\n"
+    "  --slots N           workers at once (default: processors)\n"
+    "  --label NAME        name to go by (default: the machine's)\n"
+    "  --idle-exit TIME    end after this time without a worker\n"
+    "  --scratch DIR       where workspaces are made (default: CACHE/scratch)\n"
+    "  --cache DIR         where snapshots are (default: ~/.cache/foray)\n"
+    "  --show DIR          show this directory to workers, read-only; may be\n"
+    "                      given again\n"
+    "  --lifeline-fd N     end when the pipe on descriptor N is hung up\n"
+    "  --help, --version\n";
+
+static void usage(const char *fmt, ...) printflike(1, 2) noreturn_fn;
+
+static void
+usage(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("foray-host: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputs("\nTry 'foray-host --help'.\n", stderr);
+	exit(EXIT_USAGE);
+}
+
+static uint64_t
+number(const char *s, uint64_t min, uint64_t max, const char *what)
+{
+	struct err e;
+	uint64_t v;
+
+	if (num_u64(s, min, max, what, &v, &e) < 0)
+		usage("%s", e.text);
+	return v;
+}
+
+static uint64_t
+duration(const char *s, const char *what)
+{
+	struct err e;
+	uint64_t v;
+
+	if (num_duration_ms(s, what, &v, &e) < 0)
+		usage("%s", e.text);
+	return v;
+}
+
+static void
+print(const char *text)
+{
+	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
+		exit(1);
+	exit(0);
+}
+
+static const char *
+absolute(const char *path, const char *what)
+{
+	if (path[0] != '/')
+		usage("%s: '%s' is not an absolute path", what, path);
+	return path;
+}
+
+static void
+take_option(struct options *o, int c)
+{
+	switch (c) {
+	case OPT_CONNECT:
+		o->connect = optarg;
+		break;
+	case OPT_SLOTS:
+		o->slots = number(optarg, 1, 4096, "--slots");
+		break;
+	case OPT_LABEL:
+		if (strlen(optarg) == 0 || strlen(optarg) > 255)
+			usage("--label: 1 to 255 bytes are allowed");
+		o->label = optarg;
+		break;
+	case OPT_IDLE_EXIT:
+		o->idle_exit_ms = duration(optarg, "--idle-exit");
+		break;
+	case OPT_SCRATCH:
+		o->scratch = absolute(optarg, "--scratch");
+		break;
+	case OPT_CACHE:
+		o->cache = absolute(optarg, "--cache");
+		break;
+	case OPT_LIFELINE_FD:
+		o->lifeline_fd =
+		    (int)number(optarg, 3, 1 << 20, "--lifeline-fd");
+		if (fcntl(o->lifeline_fd, F_GETFD) < 0)
+			usage("--lifeline-fd: descriptor %d: %s",
+			    o->lifeline_fd, strerror(errno));
+		break;
+	case OPT_SHOW:
+		strv_add(&o->show, absolute(optarg, "--show"));
+		break;
+	case OPT_HELP:
+		print(help_text);
+		break;
+	case OPT_VERSION:
+		print("foray-host " FORAY_VERSION "\n");
+		break;
+	default:
+		/* getopt has said what is wrong. */
+		fputs("Try 'foray-host --help'.\n", stderr);
+		exit(EXIT_USAGE);
+	}
+}
+
+void
+options_parse(struct options *o, int argc, char **argv)
+{
+	int c;
+
+	memset(o, 0, sizeof *o);
+	o->lifeline_fd = -1;
+	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+		take_option(o, c);
+	if (optind < argc)
+		usage("'%s' is not an option", argv[optind]);
+	if (o->connect == NULL)
+		usage("--connect is missing");
+}
+
+void
+options_clear(struct options *o)
+{
+	strv_clear(&o->show);
+}

@@ -1,0 +1,307 @@
+/*
+ * place.c - the directories and programs of a host, as its uid reaches them.
+ */
+#include "common/compat.h"
+
+#include "worker/host/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "worker/host/options.h"
+
+static bool
+is_dir(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A directory of the workers' uid, new or from an earlier start. */
+static int
+make_own_dir(const char *path, struct err *e)
+{
+	uid_t uid = stage_uid();
+	struct stat st;
+
+	if (mkdir(path, 0700) == 0) {
+		if (geteuid() == 0 && lchown(path, uid, uid) < 0)
+			return err_set(
+			    e, -errno, "chown %s: %s", path, strerror(errno));
+		return 0;
+	}
+	if (errno != EEXIST || lstat(path, &st) < 0)
+		return err_set(
+		    e, -errno, "mkdir %s: %s", path, strerror(errno));
+	/* In a place like /tmp somebody else may have been there before. */
+	if (!S_ISDIR(st.st_mode) || st.st_uid != uid)
+		return err_set(e, -EPERM,
+		    "%s: exists and is not a directory of uid %u", path, uid);
+	return 0;
+}
+
+/* Root does not give away a directory that it was merely told to use: the
+ * workers' uid gets one inside. */
+static int
+make_scratch(const char *dir, char **ret, struct err *e)
+{
+	char *own;
+	int r;
+
+	r = path_mkdirs(dir, geteuid() == 0 ? 0755 : 0700, e);
+	if (r < 0)
+		return r;
+	if (geteuid() != 0) {
+		*ret = xstrdup(dir);
+		return 0;
+	}
+	own = path_joinf(dir, "uid-%u", stage_uid());
+	r = make_own_dir(own, e);
+	if (r < 0) {
+		free(own);
+		return r;
+	}
+	*ret = own;
+	return 0;
+}
+
+/* The store is foray's own: its top may be given to the uid that owns all
+ * below it. */
+static int
+make_snapshots(const char *cache, char **ret, struct err *e)
+{
+	char *dir = path_join(cache, "snapshots");
+	uid_t uid = stage_uid();
+	struct stat st;
+	int r;
+
+	r = path_mkdirs(dir, 0700, e);
+	if (r == 0 && geteuid() == 0) {
+		if (stat(dir, &st) < 0 ||
+		    (st.st_uid != uid && chown(dir, uid, uid) < 0))
+			r = err_set(
+			    e, -errno, "chown %s: %s", dir, strerror(errno));
+	}
+	if (r < 0) {
+		free(dir);
+		return r;
+	}
+	*ret = dir;
+	return 0;
+}
+
+static int
+find_tools(const struct options *o, struct toolchain *ret, struct err *e)
+{
+	const char *path = getenv("PATH");
+	char *home = NULL, *dir;
+	size_t i;
+	int r = 0;
+
+	/* No home is no reason to stop: nothing of it is shown then. */
+	(void)path_home(&home, NULL);
+	if (path == NULL || path[0] == '\0')
+		path = "/usr/local/bin:/usr/bin:/bin";
+	toolchain_find(path, home, NULL, ret);
+	free(home);
+	for (i = 0; i < o->show.n && r == 0; i++) {
+		dir = path_normal(o->show.v[i]);
+		if (!is_dir(dir) || strcmp(dir, "/") == 0)
+			r = err_set(e, ERR_USAGE,
+			    "--show: %s is no directory to show", dir);
+		else if (!strv_has(&ret->show, dir))
+			strv_add(&ret->show, dir);
+		free(dir);
+	}
+	return r;
+}
+
+/* --- the way down from root ---------------------------------------------- */
+
+static int
+stage_list(struct stage *st, const struct strv *v, struct err *e)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < v->n && r == 0; i++)
+		r = stage_add(st, v->v[i], e);
+	return r;
+}
+
+/* The directory of an ipc endpoint, so that a socket made anew in it is seen.
+ * NULL for other endpoints. */
+static char *
+ipc_dir(const char *endpoint)
+{
+	if (strncmp(endpoint, "ipc:///", 7) != 0)
+		return NULL;
+	return path_dir(endpoint + 6);
+}
+
+/* In a mount namespace of our own; root has it from its stage. */
+static int
+mount_proc(struct place *p, struct err *e)
+{
+	p->machine_proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (p->machine_proc < 0)
+		return err_set(e, -errno, "open /proc: %s", strerror(errno));
+	if (!p->stage.active &&
+	    (unshare(CLONE_NEWNS) < 0 ||
+		mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0))
+		return err_set(e, ERR_SANDBOX,
+		    "no mount namespace can be made: %s", strerror(errno));
+	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		NULL) < 0)
+		return err_set(
+		    e, ERR_SANDBOX, "mount /proc: %s", strerror(errno));
+	return 0;
+}
+
+static int
+stage_all(struct place *p, const char *ipc, struct err *e)
+{
+	struct stage *st = &p->stage;
+	int r;
+
+	r = stage_open(st, e);
+	if (r == 0)
+		r = mount_proc(p, e);
+	if (r == 0)
+		r = stage_add(st, p->snapshots, e);
+	if (r == 0)
+		r = stage_add(st, p->scratch, e);
+	if (r == 0)
+		r = stage_add(st, p->worker, e);
+	if (r == 0 && ipc != NULL)
+		r = stage_add(st, ipc, e);
+	if (r == 0)
+		r = stage_list(st, &p->tools.show, e);
+	if (r == 0)
+		r = stage_list(st, &p->tools.mask, e);
+	return r;
+}
+
+static void
+move_to_stage(const struct stage *st, char **path)
+{
+	char *staged = stage_path(st, *path);
+
+	free(*path);
+	*path = staged;
+}
+
+/* An ordinary user's way down: full capabilities in the new user namespace are
+ * of no use to us. */
+static int
+drop_caps(struct err *e)
+{
+	struct __user_cap_header_struct h = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3];
+
+	memset(none, 0, sizeof none);
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
+	    syscall(SYS_capset, &h, none) < 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_set(e, ERR_SANDBOX,
+		    "capabilities can't be given up: %s", strerror(errno));
+	return 0;
+}
+
+static int
+go_down(struct place *p, const char *ipc, struct err *e)
+{
+	char *dir;
+	int r;
+
+	r = stage_all(p, ipc, e);
+	if (r == 0)
+		r = stage_drop(&p->stage, e);
+	if (r == 0 && !p->stage.active)
+		r = drop_caps(e);
+	if (r < 0)
+		return r;
+	move_to_stage(&p->stage, &p->snapshots);
+	move_to_stage(&p->stage, &p->scratch);
+	move_to_stage(&p->stage, &p->worker);
+	if (ipc == NULL)
+		return 0;
+	dir = stage_path(&p->stage, ipc);
+	if (access(dir, X_OK) < 0)
+		r = err_set(e, -errno,
+		    "uid %u can't reach the endpoint's directory %s: %s",
+		    geteuid(), ipc, strerror(errno));
+	else
+		p->endpoint =
+		    xasprintf("ipc://%s/%s", dir, path_base(p->endpoint));
+	free(dir);
+	return r;
+}
+
+int
+place_prepare(const struct options *o, struct place *ret, struct err *e)
+{
+	char *cache = NULL, *scratch = NULL, *ipc = ipc_dir(o->connect);
+	struct place p;
+	int r = 0;
+
+	memset(&p, 0, sizeof p);
+	p.machine_proc = -1;
+	if (o->cache != NULL)
+		cache = path_normal(o->cache);
+	else
+		r = path_cache_dir(&cache, e);
+	if (r < 0)
+		goto out;
+	scratch = o->scratch != NULL ? path_normal(o->scratch)
+				     : path_join(cache, "scratch");
+	r = make_scratch(scratch, &p.scratch, e);
+	if (r == 0)
+		r = make_snapshots(cache, &p.snapshots, e);
+	if (r == 0)
+		r = path_program("foray-worker", &p.worker, e);
+	if (r == 0)
+		r = find_tools(o, &p.tools, e);
+	if (r == 0 && ipc != NULL && !is_dir(ipc))
+		r = err_set(
+		    e, ERR_USAGE, "--connect: there is no directory %s", ipc);
+	if (r < 0)
+		goto out;
+	p.endpoint = xstrdup(o->connect);
+	r = go_down(&p, ipc, e);
+out:
+	free(cache);
+	free(scratch);
+	free(ipc);
+	if (r < 0)
+		place_clear(&p);
+	else
+		*ret = p;
+	return r;
+}
+
+void
+place_clear(struct place *p)
+{
+	stage_clear(&p->stage);
+	fd_close(&p->machine_proc);
+	toolchain_clear(&p->tools);
+	free(p->endpoint);
+	free(p->scratch);
+	free(p->snapshots);
+	free(p->worker);
+	memset(p, 0, sizeof *p);
+}

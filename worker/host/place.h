@@ -1,0 +1,35 @@
+/*
+ * place.h - the directories and programs of a host, as its uid reaches them.
+ *
+ * place_prepare() is the step from root to the workers' uid (stage.h): whatever
+ * is needed later is made, given to that uid and bound below the stage before
+ * the drop. As an ordinary user it only makes directories and gives up what
+ * the user namespace brought.
+ *
+ * /proc is that of our pid namespace afterwards. bwrap looks its child up
+ * there by the number that it has for us, and dies when it finds nothing.
+ */
+#ifndef WORKER_HOST_PLACE_H
+#define WORKER_HOST_PLACE_H
+
+#include "common/err.h"
+#include "sandbox/stage.h"
+#include "sandbox/toolchain.h"
+
+struct options;
+
+struct place {
+	struct stage stage;
+	struct toolchain tools; /* original paths: stage_spec() them */
+	/* As they are reached now: */
+	char *endpoint;
+	char *scratch;   /* parent of our scratch directory */
+	char *snapshots; /* the store */
+	char *worker;    /* the program foray-worker */
+};
+
+/* Once, single-threaded. ERR_SANDBOX when the stage can't be made. */
+int place_prepare(const struct options *o, struct place *ret, struct err *e);
+void place_clear(struct place *p);
+
+#endif

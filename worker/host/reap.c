@@ -1,0 +1,314 @@
+/*
+ * reap.c - what workers leave behind: orphaned processes and workspaces.
+ */
+#include "common/compat.h"
+
+#include "worker/host/reap.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/queue.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/path.h"
+#include "common/spawn.h"
+#include "sandbox/workspace.h"
+
+#define REMOVERS 4
+#define TRIES 20 /* of a removal: processes may still be dying in it */
+#define TRY_EVERY_MS 50
+#define FORK_AGAIN_MS 1000
+
+struct known {
+	TAILQ_ENTRY(known) entry;
+	pid_t pid;
+};
+
+/* A removal: of a workspace, or of all leftovers below parent. */
+struct removal {
+	STAILQ_ENTRY(removal) entry;
+	struct workspace ws;
+	char *parent;
+};
+
+struct reaper {
+	struct loop *loop;
+	struct loop_watch *sigchld;
+	struct loop_watch *again;
+	TAILQ_HEAD(, known) known;
+	STAILQ_HEAD(, removal) waiting;
+	size_t n_waiting;
+	size_t n_running;
+	bool stopped;
+};
+
+/* --- processes ----------------------------------------------------------- */
+
+static struct known *
+known_find(struct reaper *r, pid_t pid)
+{
+	struct known *k;
+
+	TAILQ_FOREACH (k, &r->known, entry) {
+		if (k->pid == pid)
+			return k;
+	}
+	return NULL;
+}
+
+void
+reap_know(struct reaper *r, pid_t pid)
+{
+	struct known *k = xcalloc(1, sizeof *k);
+
+	k->pid = pid;
+	TAILQ_INSERT_TAIL(&r->known, k, entry);
+}
+
+void
+reap_done(struct reaper *r, pid_t pid)
+{
+	struct known *k = known_find(r, pid);
+
+	if (k == NULL)
+		return;
+	TAILQ_REMOVE(&r->known, k, entry);
+	free(k);
+	/* It may have stood before others in the queue of the dead. */
+	reap_orphans(r);
+}
+
+void
+reap_orphans(struct reaper *r)
+{
+	siginfo_t si;
+
+	for (;;) {
+		si.si_pid = 0;
+		/* WNOWAIT: a known child's status is for its own watch. */
+		if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+		    si.si_pid == 0)
+			return;
+		/* It hides those behind it until its watch has run. */
+		if (known_find(r, si.si_pid) != NULL)
+			return;
+		(void)waitpid(si.si_pid, NULL, WNOHANG); /* it is dead */
+	}
+}
+
+static void
+sigchld_cb(int signo unused_arg, void *ctx)
+{
+	reap_orphans(ctx);
+}
+
+/* --- removals ------------------------------------------------------------ */
+
+static void start_removals(struct reaper *r);
+
+static void
+sleep_ms(long ms)
+{
+	struct timespec ts = { .tv_sec = ms / 1000,
+		.tv_nsec = ms % 1000 * 1000000 };
+
+	(void)nanosleep(&ts, NULL); /* shorter does no harm */
+}
+
+static void
+remove_tree(const char *dir)
+{
+	struct err e;
+	int i;
+
+	for (i = 0; i < TRIES; i++) {
+		if (path_rmtree(dir, &e) == 0)
+			return;
+		sleep_ms(TRY_EVERY_MS);
+	}
+	log_warn("%s", e.text);
+}
+
+/* In a child. Its copies of the sockets' descriptors would keep connections
+ * open that the parent has closed. */
+static void run_removal(struct removal *rm) noreturn_fn;
+
+static void
+run_removal(struct removal *rm)
+{
+	spawn_child_clean(NULL, 0);
+	if (rm->parent != NULL)
+		workspace_sweep(rm->parent);
+	else
+		remove_tree(rm->ws.dir);
+	_exit(0);
+}
+
+/* What the child removed, as memory. */
+static void
+removal_free(struct removal *rm)
+{
+	free(rm->parent);
+	free(rm->ws.dir);
+	free(rm->ws.tree_src);
+	free(rm->ws.up_src);
+	overlay_clear(&rm->ws.overlay);
+	free(rm);
+}
+
+static void
+remover_gone_cb(pid_t pid, int status unused_arg, void *ctx)
+{
+	struct reaper *r = ctx;
+
+	r->n_running--;
+	reap_done(r, pid);
+	start_removals(r);
+}
+
+static void
+again_cb(void *ctx)
+{
+	struct reaper *r = ctx;
+
+	r->again = NULL;
+	start_removals(r);
+}
+
+static void
+start_removals(struct reaper *r)
+{
+	struct removal *rm;
+	pid_t pid;
+
+	while (!r->stopped && r->n_running < REMOVERS &&
+	    (rm = STAILQ_FIRST(&r->waiting)) != NULL) {
+		pid = fork();
+		if (pid == 0)
+			run_removal(rm);
+		if (pid < 0) {
+			if (r->again == NULL)
+				r->again = loop_timer_add(
+				    r->loop, FORK_AGAIN_MS, 0, again_cb, r);
+			return;
+		}
+		reap_know(r, pid);
+		if (loop_child_add(r->loop, pid, remover_gone_cb, r) == NULL)
+			reap_done(r, pid); /* an orphan among others then */
+		else
+			r->n_running++;
+		STAILQ_REMOVE_HEAD(&r->waiting, entry);
+		r->n_waiting--;
+		removal_free(rm);
+	}
+}
+
+static void
+add_removal(struct reaper *r, struct removal *rm)
+{
+	STAILQ_INSERT_TAIL(&r->waiting, rm, entry);
+	r->n_waiting++;
+	start_removals(r);
+}
+
+void
+reap_workspace(struct reaper *r, struct workspace *w)
+{
+	struct removal *rm;
+
+	if (w->dir == NULL)
+		return;
+	rm = xcalloc(1, sizeof *rm);
+	rm->ws = *w;
+	memset(w, 0, sizeof *w);
+	add_removal(r, rm);
+}
+
+void
+reap_leftovers(struct reaper *r, const char *parent)
+{
+	struct removal *rm = xcalloc(1, sizeof *rm);
+
+	rm->parent = xstrdup(parent);
+	add_removal(r, rm);
+}
+
+size_t
+reap_pending(const struct reaper *r)
+{
+	return r->n_waiting + r->n_running;
+}
+
+void
+reap_stop(struct reaper *r)
+{
+	r->stopped = true;
+}
+
+/* --- life ---------------------------------------------------------------- */
+
+struct reaper *
+reaper_create(struct loop *l)
+{
+	struct reaper *r = xcalloc(1, sizeof *r);
+
+	r->loop = l;
+	TAILQ_INIT(&r->known);
+	STAILQ_INIT(&r->waiting);
+	r->sigchld = loop_signal_add(l, SIGCHLD, sigchld_cb, r);
+	if (r->sigchld == NULL)
+		fatal("SIGCHLD: %s", strerror(errno));
+	return r;
+}
+
+void
+reaper_free(struct reaper *r)
+{
+	struct known *k;
+	struct removal *rm;
+
+	if (r == NULL)
+		return;
+	while ((k = TAILQ_FIRST(&r->known)) != NULL) {
+		TAILQ_REMOVE(&r->known, k, entry);
+		free(k);
+	}
+	while ((rm = STAILQ_FIRST(&r->waiting)) != NULL) {
+		STAILQ_REMOVE_HEAD(&r->waiting, entry);
+		removal_free(rm);
+	}
+	loop_del(r->loop, r->sigchld);
+	loop_del(r->loop, r->again);
+	free(r);
+}
+
+void
+reap_all(uint64_t limit_ms)
+{
+	uint64_t end = loop_now_ms() + limit_ms;
+	pid_t pid;
+
+	for (;;) {
+		pid = waitpid(-1, NULL, WNOHANG);
+		if (pid < 0 && errno != EINTR)
+			return; /* no child is left */
+		if (pid == 0) {
+			if (loop_now_ms() >= end)
+				return;
+			sleep_ms(2);
+		}
+	}
+}
+
+void
+reap_tree(const char *path)
+{
+	if (fork() != 0) /* without a child the next host removes it */
+		return;
+	spawn_child_clean(NULL, 0);
+	remove_tree(path);
+	_exit(0);
+}

@@ -1,0 +1,363 @@
+/*
+ * slot.c - the workers of a host, from ASSIGN to WORKER_EXIT.
+ *
+ * DESIGN
+ *
+ * A slot is done when its process is reaped and its stderr is at its end; the
+ * second wait is bounded, since a descriptor can be held by what is still
+ * dying. Reaping the outer bwrap is not the end of all its tree (its pid
+ * namespace dies a few milliseconds later), the end of stderr mostly is, and
+ * the removal of the workspace tries again.
+ */
+#include "common/compat.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "worker/host/reap.h"
+#include "worker/host/slot_int.h"
+
+#define READY_MS 30000
+#define DRAIN_MS 500 /* from the exit to the end of stderr */
+#define LOST_MS 1000 /* from a lost connection to the exit */
+#define STDERR_BITE 16384
+
+static void slot_finish(struct slot *s);
+
+/* --- the end ------------------------------------------------------------- */
+
+void
+slot_end(struct slot *s, const char *reason, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (s->state == SLOT_ENDING)
+		return;
+	s->state = SLOT_ENDING;
+	s->reason = reason;
+	va_start(ap, fmt);
+	(void)vsnprintf(s->why, sizeof s->why, fmt, ap);
+	va_end(ap);
+	log_info("worker %s ends (%s): %s", s->name, reason, s->why);
+	if (s->child != NULL)
+		sandbox_kill(&s->proc);
+}
+
+static void
+slot_free(struct slot *s)
+{
+	struct loop *l = s->all->conf.loop;
+
+	relay_forget(s->all->conf.up, &s->share);
+	loop_del(l, s->child);
+	loop_del(l, s->err_watch);
+	loop_del(l, s->deadline);
+	loop_del(l, s->wall);
+	peer_free(s->peer);
+	fd_close(&s->link_fd);
+	fd_close(&s->err_fd);
+	fd_close(&s->proc.status_fd);
+	fd_close(&s->proc.init_fd);
+	reap_workspace(s->all->conf.reaper, &s->ws);
+	buf_clear(&s->tail);
+	explicit_bzero(s->token, sizeof s->token);
+	free(s->link);
+	TAILQ_REMOVE(&s->all->list, s, entry);
+	s->all->n--;
+	free(s);
+}
+
+static void
+finish_cb(void *ctx)
+{
+	struct slot *s = ctx;
+	struct slots *all = s->all;
+
+	slot_report_exit(s);
+	slot_free(s);
+	if (all->conf.on_free != NULL)
+		all->conf.on_free(all->conf.ctx);
+}
+
+/* Process and output are at their end. Deferred: its last messages may be
+ * waiting in the socket in this same round. */
+static void
+slot_finish(struct slot *s)
+{
+	struct loop *l = s->all->conf.loop;
+
+	loop_del(l, s->deadline);
+	s->deadline = NULL;
+	loop_del(l, s->err_watch);
+	s->err_watch = NULL;
+	loop_defer(l, finish_cb, s);
+}
+
+static void
+drain_cb(void *ctx)
+{
+	struct slot *s = ctx;
+
+	s->deadline = NULL;
+	fd_close(&s->err_fd);
+	slot_finish(s);
+}
+
+static void
+child_cb(pid_t pid, int status, void *ctx)
+{
+	struct slot *s = ctx;
+	struct loop *l = s->all->conf.loop;
+
+	s->child = NULL;
+	s->wait_status = status;
+	loop_del(l, s->wall);
+	s->wall = NULL;
+	loop_del(l, s->deadline);
+	s->deadline = NULL;
+	reap_done(s->all->conf.reaper, pid);
+	if (s->err_fd < 0)
+		slot_finish(s);
+	else
+		s->deadline = loop_timer_add(l, DRAIN_MS, 0, drain_cb, s);
+}
+
+/* --- while it runs ------------------------------------------------------- */
+
+static void
+stderr_cb(int fd, unsigned events unused_arg, void *ctx)
+{
+	struct slot *s = ctx;
+	char bite[STDERR_BITE];
+	const char *p = bite;
+	ssize_t n;
+
+	n = read(fd, bite, sizeof bite);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		loop_del(s->all->conf.loop, s->err_watch);
+		s->err_watch = NULL;
+		fd_close(&s->err_fd);
+		if (s->child == NULL)
+			slot_finish(s);
+		return;
+	}
+	if (n > TAIL_MAX) {
+		p += n - TAIL_MAX;
+		n = TAIL_MAX;
+	}
+	if (s->tail.len + (size_t)n > TAIL_MAX)
+		buf_drain(&s->tail, s->tail.len + (size_t)n - TAIL_MAX);
+	(void)buf_add(&s->tail, p, (size_t)n); /* fits now */
+}
+
+static void
+not_ready_cb(void *ctx)
+{
+	struct slot *s = ctx;
+
+	s->deadline = NULL;
+	slot_end(s, "start", "no READY came within %d s", READY_MS / 1000);
+}
+
+static void
+lost_cb(void *ctx)
+{
+	struct slot *s = ctx;
+
+	s->deadline = NULL;
+	slot_end(s, "protocol", "its connection is lost");
+}
+
+static void
+wall_cb(void *ctx)
+{
+	struct slot *s = ctx;
+
+	s->wall = NULL;
+	slot_end(s, "timeout", "the time limit of the subtask is over");
+}
+
+void
+slot_is_up(struct slot *s)
+{
+	loop_del(s->all->conf.loop, s->deadline);
+	s->deadline = NULL;
+	s->state = SLOT_UP;
+}
+
+static struct slot *
+slot_find(struct slots *all, const char *name)
+{
+	struct slot *s;
+
+	TAILQ_FOREACH (s, &all->list, entry) {
+		if (strcmp(s->name, name) == 0)
+			return s;
+	}
+	return NULL;
+}
+
+void
+slots_deliver(struct slots *all, const char *name, enum msg_type type,
+    const void *raw, size_t len)
+{
+	struct slot *s = slot_find(all, name);
+	struct err e;
+	int r;
+
+	if (s == NULL || s->state != SLOT_UP) {
+		log_debug("%s for worker '%s', which is not up", msg_name(type),
+		    name);
+		return;
+	}
+	r = peer_relay(s->peer, &s->addr, s->name, raw, len, &e);
+	if (r == 0)
+		return;
+	if (r != -EHOSTUNREACH) {
+		slot_end(
+		    s, "protocol", "%s for it: %s", msg_name(type), e.text);
+		return;
+	}
+	/* Most likely it has just exited; its status says more than we can. */
+	if (s->deadline == NULL)
+		s->deadline =
+		    loop_timer_add(all->conf.loop, LOST_MS, 0, lost_cb, s);
+}
+
+void
+slots_cancel(struct slots *all, const char *name, const char *why)
+{
+	struct slot *s;
+
+	TAILQ_FOREACH (s, &all->list, entry) {
+		if (name == NULL || name[0] == '\0' ||
+		    strcmp(s->name, name) == 0)
+			slot_end(s, "cancelled", "%s", why);
+	}
+}
+
+/* --- the start ----------------------------------------------------------- */
+
+static bool
+is_name(const char *s)
+{
+	size_t len = strlen(s);
+
+	return len >= 1 && len <= PEER_WORKER_MAX &&
+	    strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
+}
+
+static struct slot *
+slot_create(struct slots *all, const char *name)
+{
+	struct slot *s = xcalloc(1, sizeof *s);
+
+	s->all = all;
+	s->state = SLOT_STARTING;
+	(void)snprintf(s->name, sizeof s->name, "%s", name);
+	s->link_fd = -1;
+	s->err_fd = -1;
+	s->proc.status_fd = -1;
+	s->proc.init_fd = -1;
+	buf_init(&s->tail, TAIL_MAX);
+	TAILQ_INSERT_TAIL(&all->list, s, entry);
+	all->n++;
+	return s;
+}
+
+static void
+slot_watch(struct slot *s, uint64_t wall_ms)
+{
+	struct loop *l = s->all->conf.loop;
+
+	reap_know(s->all->conf.reaper, s->proc.pid);
+	s->child = loop_child_add(l, s->proc.pid, child_cb, s);
+	if (s->child == NULL)
+		fatal("worker %s: its process can't be watched: %s", s->name,
+		    strerror(errno));
+	s->err_watch = loop_fd_add(l, s->err_fd, LOOP_IN, stderr_cb, s);
+	s->deadline = loop_timer_add(l, READY_MS, 0, not_ready_cb, s);
+	s->wall = loop_timer_add(l, wall_ms, 0, wall_cb, s);
+}
+
+void
+slots_refuse(
+    struct slots *all, const char *name, const char *reason, const char *why)
+{
+	log_warn("worker %s is not started: %s", name, why);
+	slot_send_exit(all, name, reason, 0, why);
+}
+
+void
+slots_assign(struct slots *all, const char *name, const struct msg_assign *a)
+{
+	struct slot *s;
+	struct err e;
+	int r;
+
+	if (!is_name(name)) {
+		slots_refuse(
+		    all, name, "start", "the worker's name is not allowed");
+		return;
+	}
+	if (slot_find(all, name) != NULL) {
+		/* An answer would be taken for the running one's end. */
+		log_warn("ASSIGN for worker %s, which is there: ignored", name);
+		return;
+	}
+	if (all->n >= all->conf.max) {
+		slots_refuse(all, name, "start", "no free slot");
+		return;
+	}
+	s = slot_create(all, name);
+	r = slot_make(s, a, &e);
+	if (r < 0) {
+		slots_refuse(
+		    all, name, r == ERR_SANDBOX ? "sandbox" : "start", e.text);
+		slot_free(s);
+		return;
+	}
+	slot_watch(s, a->wall_ms);
+	log_debug("worker %s: pid %d, subtask %s, attempt %ju", name,
+	    (int)s->proc.pid, msg_str(a->subtask), (uintmax_t)a->attempt);
+}
+
+/* --- all of them --------------------------------------------------------- */
+
+struct slots *
+slots_create(const struct slots_conf *conf)
+{
+	struct slots *all = xcalloc(1, sizeof *all);
+
+	all->conf = *conf;
+	TAILQ_INIT(&all->list);
+	return all;
+}
+
+void
+slots_free(struct slots *all)
+{
+	struct slot *s;
+
+	if (all == NULL)
+		return;
+	while ((s = TAILQ_FIRST(&all->list)) != NULL) {
+		if (s->child != NULL)
+			sandbox_kill(&s->proc);
+		slot_send_exit(
+		    all, s->name, "killed", 128 + SIGKILL, "its host ends");
+		slot_free(s);
+	}
+	free(all);
+}
+
+size_t
+slots_busy(const struct slots *all)
+{
+	return all->n;
+}

@@ -1,0 +1,59 @@
+/*
+ * slot.h - the workers of a host, from ASSIGN to WORKER_EXIT.
+ *
+ *	STARTING   the sandbox is being made; only READY with the token may come
+ *	UP         messages are relayed both ways
+ *	ENDING     killed or gone; nothing is relayed, the process is waited for
+ *
+ * Every ASSIGN is answered by exactly one WORKER_EXIT in the end, also when the
+ * worker could not be started.
+ *
+ * A worker is known by its connection: the one that showed the token that was
+ * written into its sandbox. A bad message ends the worker that sent it and
+ * nothing else.
+ */
+#ifndef WORKER_HOST_SLOT_H
+#define WORKER_HOST_SLOT_H
+
+#include "common/loop.h"
+#include "proto/msg.h"
+#include "sandbox/probe.h"
+
+struct place;
+struct reaper;
+struct relay;
+struct slots;
+
+struct slots_conf {
+	struct loop *loop;
+	void *zctx;
+	const struct place *place;
+	const char *scratch; /* our own scratch directory */
+	enum layout layout;
+	size_t max;
+	struct relay *up;
+	struct reaper *reaper;
+	/* A slot became free. */
+	void (*on_free)(void *ctx);
+	void *ctx;
+};
+
+/* Everything that conf points to must outlive the slots. */
+struct slots *slots_create(const struct slots_conf *conf);
+/* Kills what is left and says so to the orchestrator. NULL is allowed. */
+void slots_free(struct slots *s);
+
+size_t slots_busy(const struct slots *s);
+/* name has been checked by the transport, not by slots. */
+void slots_assign(
+    struct slots *s, const char *name, const struct msg_assign *a);
+/* WORKER_EXIT for an ASSIGN that is not even tried. */
+void slots_refuse(
+    struct slots *s, const char *name, const char *reason, const char *why);
+/* A message of the orchestrator for a worker; dropped when it is not up. */
+void slots_deliver(struct slots *s, const char *name, enum msg_type type,
+    const void *raw, size_t len);
+/* name NULL or "": all of them. */
+void slots_cancel(struct slots *s, const char *name, const char *why);
+
+#endif

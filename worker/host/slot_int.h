@@ -1,0 +1,81 @@
+/* slot_int.h - what the slot_*.c files share; for nobody else. */
+#ifndef WORKER_HOST_SLOT_INT_H
+#define WORKER_HOST_SLOT_INT_H
+
+#include <sys/queue.h>
+
+#include "common/buf.h"
+#include "proto/peer.h"
+#include "sandbox/start.h"
+#include "sandbox/workspace.h"
+#include "worker/host/relay.h"
+#include "worker/host/slot.h"
+
+#define TOKEN_BYTES 32
+#define TAIL_MAX 4096 /* of a worker's stderr */
+
+enum slot_state {
+	SLOT_STARTING,
+	SLOT_UP,
+	SLOT_ENDING
+};
+
+struct slot {
+	TAILQ_ENTRY(slot) entry;
+	struct slots *all;
+	enum slot_state state;
+	char name[PEER_WORKER_MAX + 1];
+	char token[2 * TOKEN_BYTES + 1];
+
+	struct workspace ws;
+	char *link;  /* directory of socket and worker.json */
+	int link_fd; /* of it: a short way to the socket's path */
+
+	struct peer *peer;     /* the worker's socket */
+	struct peer_addr addr; /* the connection that showed the token */
+	struct relay_share share;
+	uint64_t credit;    /* bytes that it may send now */
+	uint64_t credit_ms; /* when that was right */
+	bool warned;        /* of a second connection */
+
+	struct sandbox_proc proc; /* pid 0: none */
+	struct loop_watch *child;
+	int wait_status;
+	int err_fd; /* its stderr, -1 at the end */
+	struct loop_watch *err_watch;
+	struct buf tail;
+
+	struct loop_watch *deadline; /* READY, or the end of output */
+	struct loop_watch *wall;
+
+	const char *reason; /* NULL: it ends by itself */
+	char why[512];      /* a sentence; "" */
+};
+
+struct slots {
+	struct slots_conf conf;
+	TAILQ_HEAD(, slot) list;
+	size_t n;
+	uint64_t seq; /* makes directories unique */
+};
+
+/* slot_start.c: everything up to the running process and its socket. On
+ * failure the parts that exist stay for slot_free(). */
+int slot_make(struct slot *s, const struct msg_assign *a, struct err *e);
+
+/* slot_msg.c: from the worker's socket. */
+extern const struct peer_ops slot_peer_ops; /* ctx: struct slot */
+
+/* slot_exit.c */
+void slot_send_exit(struct slots *all, const char *name, const char *reason,
+    uint64_t status, const char *detail);
+/* Once the process is reaped; closes proc.status_fd. */
+void slot_report_exit(struct slot *s);
+
+/* slot.c: begin the end; the first reason stays. */
+void slot_end(struct slot *s, const char *reason, const char *fmt, ...)
+    printflike(3, 4);
+/* The worker is up: the limit for READY does not count any more. */
+void slot_is_up(struct slot *s);
+
+#endif

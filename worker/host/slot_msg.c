@@ -1,0 +1,196 @@
+/*
+ * slot_msg.c - what a worker may send, and when.
+ *
+ * The rows below are the whole answer. Everything else ends the worker.
+ */
+#include "common/compat.h"
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/num.h"
+#include "worker/host/place.h"
+#include "worker/host/slot_int.h"
+
+/* A worker may send this much at once, and this much a second for long. */
+#define CREDIT_MAX ((uint64_t)64 << 20)
+#define CREDIT_PER_MS ((uint64_t)16 << 10)
+#define COST_EXTRA 512 /* of any message, besides its bytes */
+
+#define WHEN_STARTING (1u << SLOT_STARTING)
+#define WHEN_UP (1u << SLOT_UP)
+
+struct arrived {
+	const struct peer_addr *from;
+	const struct msg *m;
+	const void *raw;
+	size_t len;
+};
+
+/* The pid of a child as the machine counts; 0: not to be had. */
+static uint64_t
+outside_pid(const struct slot *s)
+{
+	char path[64], line[256];
+	uint64_t n = 0;
+	FILE *f = NULL;
+	int pidfd, fd;
+
+	pidfd = pidfd_open(s->proc.pid, 0);
+	(void)snprintf(path, sizeof path, "self/fdinfo/%d", pidfd);
+	fd = openat(
+	    s->all->conf.place->machine_proc, path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		f = fdopen(fd, "r");
+	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+		if (strncmp(line, "Pid:\t", 5) != 0)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		if (num_u64(line + 5, 1, UINT32_MAX, "Pid", &n, NULL) < 0)
+			n = 0;
+		break;
+	}
+	if (f != NULL)
+		(void)fclose(f); /* was only read */
+	else
+		fd_close(&fd);
+	fd_close(&pidfd);
+	return n;
+}
+
+static bool
+is_token(const struct slot *s, const char *shown)
+{
+	return strlen(shown) == strlen(s->token) &&
+	    sodium_memcmp(shown, s->token, strlen(s->token)) == 0;
+}
+
+/* --- rows ---------------------------------------------------------------- */
+
+static void
+pass_up(struct slot *s, const struct arrived *a)
+{
+	struct relay *up = s->all->conf.up;
+	struct err e;
+
+	if (relay_raw(up, s->name, a->raw, a->len, &s->share, &e) < 0)
+		slot_end(s, "protocol", "%s", e.text);
+}
+
+static void
+on_ready(struct slot *s, const struct arrived *a)
+{
+	const struct msg_ready *in = &a->m->u.ready;
+	struct msg out = { .type = MSG_READY };
+	struct err e;
+
+	if (!is_token(s, msg_str(in->token))) {
+		slot_end(s, "protocol", "its READY has a wrong token");
+		return;
+	}
+	if (in->protocol != PROTO_VERSION) {
+		slot_end(s, "protocol",
+		    "it speaks protocol %ju, this host speaks %d",
+		    (uintmax_t)in->protocol, PROTO_VERSION);
+		return;
+	}
+	s->addr = *a->from;
+	slot_is_up(s);
+	out.u.ready.protocol = in->protocol;
+	out.u.ready.pid = outside_pid(s);
+	out.u.ready.layout = layout_str(s->ws.layout);
+	if (relay_msg(s->all->conf.up, s->name, &out, &s->share, &e) < 0)
+		slot_end(s, "protocol", "%s", e.text);
+}
+
+static const struct row {
+	enum msg_type type;
+	unsigned when;
+	void (*fn)(struct slot *s, const struct arrived *a);
+} rows[] = {
+	{ MSG_READY, WHEN_STARTING, on_ready },
+	{ MSG_MODEL, WHEN_UP, pass_up },
+	{ MSG_AUDIT, WHEN_UP, pass_up },
+	{ MSG_PROGRESS, WHEN_UP, pass_up },
+	{ MSG_SUMMARY, WHEN_UP, pass_up },
+};
+
+/* --- before the rows ----------------------------------------------------- */
+
+/* Once the token was shown, only that connection counts. */
+static bool
+is_stranger(struct slot *s, const struct peer_addr *from)
+{
+	if (s->state != SLOT_UP || peer_addr_eq(&s->addr, from))
+		return false;
+	if (!s->warned)
+		log_warn("worker %s: a second connection to its socket is "
+			 "ignored",
+		    s->name);
+	s->warned = true;
+	return true;
+}
+
+/* Take len bytes from the worker's credit. */
+static bool
+has_credit(struct slot *s, size_t len)
+{
+	uint64_t now = loop_now_ms(), more, cost = len + COST_EXTRA;
+
+	more = s->credit_ms == 0 || now - s->credit_ms > CREDIT_MAX
+	    ? CREDIT_MAX
+	    : (now - s->credit_ms) * CREDIT_PER_MS;
+	s->credit_ms = now;
+	s->credit =
+	    more < CREDIT_MAX - s->credit ? s->credit + more : CREDIT_MAX;
+	if (cost > s->credit)
+		return false;
+	s->credit -= cost;
+	return true;
+}
+
+static void
+slot_msg_cb(struct peer *p unused_arg, const struct peer_addr *from,
+    const char *worker unused_arg, const struct msg *m, const void *raw,
+    size_t len, void *ctx)
+{
+	struct arrived a = { .from = from, .m = m, .raw = raw, .len = len };
+	struct slot *s = ctx;
+	size_t i;
+
+	if (s->state == SLOT_ENDING || is_stranger(s, from))
+		return;
+	if (!has_credit(s, len)) {
+		slot_end(s, "protocol", "it sends too much");
+		return;
+	}
+	for (i = 0; i < nitems(rows); i++) {
+		if (rows[i].type == m->type && rows[i].when & 1u << s->state) {
+			rows[i].fn(s, &a);
+			return;
+		}
+	}
+	slot_end(s, "protocol", "it may not send %s %s", msg_name(m->type),
+	    s->state == SLOT_STARTING ? "before READY" : "now");
+}
+
+static void
+slot_bad_cb(struct peer *p unused_arg, const struct peer_addr *from,
+    const char *worker unused_arg, const struct err *why, void *ctx)
+{
+	struct slot *s = ctx;
+
+	if (s->state == SLOT_ENDING || is_stranger(s, from))
+		return;
+	slot_end(s, "protocol", "it sent what is no message: %s", why->text);
+}
+
+const struct peer_ops slot_peer_ops = {
+	.on_msg = slot_msg_cb,
+	.on_bad = slot_bad_cb,
+	.accept_from = 1u << ROLE_WORKER,
+};

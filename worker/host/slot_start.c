@@ -1,0 +1,336 @@
+/*
+ * slot_start.c - a worker's workspace, socket, worker.json and process.
+ */
+#include "common/compat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/hash.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "sandbox/profile.h"
+#include "worker/host/place.h"
+#include "worker/host/slot_int.h"
+
+#define SNAPSHOT_ID_LEN 32
+#define DEFAULT_DATA_MIB 4096
+#define DEFAULT_FILE_MIB 4096
+#define DEFAULT_PROCS 512
+#define DEFAULT_PARALLEL 2
+
+/* ASSIGN after the check. */
+struct order {
+	const char *root;
+	char *workdir; /* absolute */
+	char *base;    /* the snapshot's tree */
+};
+
+static void
+order_clear(struct order *o)
+{
+	free(o->workdir);
+	free(o->base);
+}
+
+/* --- the fields of ASSIGN ------------------------------------------------ */
+
+static bool
+is_snapshot_id(const char *s)
+{
+	return strlen(s) == SNAPSHOT_ID_LEN &&
+	    strspn(s, "0123456789abcdef") == SNAPSHOT_ID_LEN;
+}
+
+static bool
+is_clean_absolute(const char *path)
+{
+	char *clean;
+	bool same;
+
+	if (path[0] != '/')
+		return false;
+	clean = path_normal(path);
+	same = strcmp(clean, path) == 0;
+	free(clean);
+	return same;
+}
+
+/* Places of the sandbox itself, which a tree must not cover. */
+static bool
+is_reserved(const char *root)
+{
+	static const char *const tops[] = { "/", "/bin", "/dev", "/etc", "/lib",
+		"/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys", "/tmp",
+		"/usr", "/var" };
+	size_t i;
+
+	for (i = 0; i < nitems(tops); i++) {
+		if (strcmp(root, tops[i]) == 0)
+			return true;
+	}
+	return path_is_below(root, "/proc") || path_is_below(root, "/dev") ||
+	    path_is_below(root, "/sys") || path_is_below(root, IN_DIR) ||
+	    path_is_below(IN_DIR, root);
+}
+
+static int
+check_workdir(const char *root, const char *dir, char **ret, struct err *e)
+{
+	char *path;
+
+	if (dir[0] == '\0')
+		path = xstrdup(root);
+	else if (dir[0] == '/')
+		path = xstrdup(dir);
+	else
+		path = path_join(root, dir);
+	if (!is_clean_absolute(path) || !path_is_below(path, root)) {
+		free(path);
+		return err_set(
+		    e, ERR_PROTO, "the workdir is not below the root");
+	}
+	*ret = path;
+	return 0;
+}
+
+static int
+check_order(const struct slot *s, const struct msg_assign *a, struct order *ret,
+    struct err *e)
+{
+	const char *store = s->all->conf.place->snapshots;
+	struct stat st;
+	int r;
+
+	if (!is_snapshot_id(msg_str(a->snapshot)))
+		return err_set(
+		    e, ERR_PROTO, "the snapshot's id is not 32 hex digits");
+	ret->root = msg_str(a->root);
+	if (!is_clean_absolute(ret->root))
+		return err_set(
+		    e, ERR_PROTO, "the root is not an absolute clean path");
+	if (is_reserved(ret->root))
+		return err_set(e, ERR_PROTO,
+		    "%s can't be the root of a tree in a sandbox", ret->root);
+	r = check_workdir(ret->root, msg_str(a->workdir), &ret->workdir, e);
+	if (r < 0)
+		return r;
+	ret->base = path_joinf(store, "%s/tree", a->snapshot);
+	if (stat(ret->base, &st) < 0)
+		return err_set(
+		    e, -errno, "snapshot %s: %s", a->snapshot, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return err_set(
+		    e, -ENOTDIR, "snapshot %s is no directory", a->snapshot);
+	return 0;
+}
+
+/* --- workspace and socket ------------------------------------------------ */
+
+static int
+make_workspace(struct slot *s, const struct order *o, struct err *e)
+{
+	const struct slots_conf *c = &s->all->conf;
+	char *dir;
+	int r;
+
+	/* A name comes again with the next attempt, while the last one's
+	 * directory may still be there. */
+	dir =
+	    path_joinf(c->scratch, "%s.%ju", s->name, (uintmax_t)s->all->seq++);
+	r = workspace_create(dir, o->base, c->layout, &s->ws, e);
+	free(dir);
+	return r;
+}
+
+static int
+make_socket(struct slot *s, struct err *e)
+{
+	const struct slots_conf *c = &s->all->conf;
+	char endpoint[64];
+
+	s->link = path_join(s->ws.dir, "link");
+	if (mkdir(s->link, 0700) < 0 && errno != EEXIST)
+		return err_set(
+		    e, -errno, "mkdir %s: %s", s->link, strerror(errno));
+	s->link_fd = open(s->link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s->link_fd < 0)
+		return err_set(
+		    e, -errno, "open %s: %s", s->link, strerror(errno));
+	/* A socket's path has 107 bytes at most; scratch may be deep. */
+	(void)snprintf(
+	    endpoint, sizeof endpoint, "ipc:///proc/self/fd/%d/s", s->link_fd);
+	return peer_bind(
+	    c->loop, c->zctx, endpoint, false, &slot_peer_ops, s, &s->peer, e);
+}
+
+/* --- worker.json --------------------------------------------------------- */
+
+static void
+set_limits(const struct msg_assign *a, struct sandbox_limits *l)
+{
+	uint64_t data = a->data_mib > 0 ? a->data_mib : DEFAULT_DATA_MIB;
+	uint64_t file = a->file_mib > 0 ? a->file_mib : DEFAULT_FILE_MIB;
+
+	l->data_bytes = data << 20;
+	l->file_bytes = file << 20;
+	l->procs = a->procs > 0 ? a->procs : DEFAULT_PROCS;
+}
+
+static json_t *
+inner_json(const struct profile *p, const struct msg_assign *a, bool fresh)
+{
+	struct sandbox_spec spec;
+	json_t *j;
+
+	profile_inner(p, fresh, &spec);
+	set_limits(a, &spec.limits);
+	j = spec_to_json(&spec);
+	spec_clear(&spec);
+	return j;
+}
+
+/* Sources as the outer sandbox has them. */
+static void
+inner_profile(const struct slot *s, const struct order *o, bool candidate,
+    struct profile *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	ret->tools = &s->all->conf.place->tools;
+	ret->root = o->root;
+	ret->workdir = o->workdir;
+	ret->tree_src = candidate ? "@merged" : o->root;
+}
+
+static json_t *
+worker_json(
+    const struct slot *s, const struct order *o, const struct msg_assign *a)
+{
+	struct profile inner, candidate;
+	json_t *j = json_object();
+	uint64_t parallel = a->parallel > 0 ? a->parallel : DEFAULT_PARALLEL;
+
+	inner_profile(s, o, false, &inner);
+	inner_profile(s, o, true, &candidate);
+	if (j == NULL ||
+	    json_object_set_new(j, "protocol", json_integer(PROTO_VERSION)) <
+		0 ||
+	    json_object_set_new(j, "token", json_string(s->token)) < 0 ||
+	    json_object_set_new(
+		j, "socket", json_string("ipc://" IN_LINK "/s")) < 0 ||
+	    json_object_set_new(j, "worker", json_string(s->name)) < 0 ||
+	    json_object_set_new(
+		j, "root", json_str_lossy(o->root, strlen(o->root))) < 0 ||
+	    json_object_set_new(j, "workdir",
+		json_str_lossy(o->workdir, strlen(o->workdir))) < 0 ||
+	    json_object_set_new(
+		j, "layout", json_string(layout_str(s->ws.layout))) < 0 ||
+	    json_object_set_new(
+		j, "parallel", json_integer((json_int_t)parallel)) < 0 ||
+	    json_object_set_new(j, "inner", inner_json(&inner, a, false)) < 0 ||
+	    json_object_set_new(
+		j, "candidate", inner_json(&candidate, a, true)) < 0)
+		fatal("worker.json: out of memory");
+	return j;
+}
+
+static int
+write_worker_json(const struct slot *s, const struct order *o,
+    const struct msg_assign *a, struct err *e)
+{
+	json_t *j = worker_json(s, o, a);
+	char *text = json_text(j);
+	int fd, r = 0;
+
+	json_decref(j);
+	/* Not file_write(): nobody needs this after a crash, so no fsync. */
+	fd = openat(s->link_fd, "worker.json",
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		r = err_set(
+		    e, -errno, "%s/worker.json: %s", s->link, strerror(errno));
+	else if ((r = fd_write_all(fd, text, strlen(text))) < 0)
+		err_set(e, r, "%s/worker.json: %s", s->link, err_str(r));
+	fd_close(&fd);
+	explicit_bzero(text, strlen(text));
+	free(text);
+	return r;
+}
+
+/* --- process ------------------------------------------------------------- */
+
+static void
+outer_spec(
+    const struct slot *s, const struct order *o, struct sandbox_spec *ret)
+{
+	const struct place *place = s->all->conf.place;
+	struct profile p;
+
+	memset(&p, 0, sizeof p);
+	p.tools = &place->tools;
+	p.root = o->root;
+	p.workdir = o->workdir;
+	p.tree_src = s->ws.tree_src;
+	p.base_src = o->base;
+	p.up_src = s->ws.up_src;
+	p.link_src = s->link;
+	p.worker_src = place->worker;
+	profile_outer(&p, ret);
+	stage_spec(&place->stage, ret);
+}
+
+static int
+start_process(struct slot *s, const struct order *o, struct err *e)
+{
+	struct sandbox_start start;
+	struct sandbox_spec spec;
+	int fds[2], r;
+
+	r = fd_pipe(fds);
+	if (r < 0)
+		return err_set(e, r, "pipe: %s", err_str(r));
+	outer_spec(s, o, &spec);
+	memset(&start, 0, sizeof start);
+	start.spec = &spec;
+	if (s->ws.layout != LAYOUT_COPY)
+		start.overlay = &s->ws.overlay;
+	start.fds[0] = -1;
+	start.fds[1] = fds[1]; /* a worker has no use for its stdout */
+	start.fds[2] = fds[1];
+	r = sandbox_start(&start, &s->proc, e);
+	spec_clear(&spec);
+	fd_close(&fds[1]);
+	if (r < 0) {
+		s->proc.pid = 0;
+		fd_close(&fds[0]);
+		return r;
+	}
+	(void)fd_nonblock(fds[0], true); /* of our own pipe: can't fail */
+	s->err_fd = fds[0];
+	return 0;
+}
+
+int
+slot_make(struct slot *s, const struct msg_assign *a, struct err *e)
+{
+	struct order o;
+	int r;
+
+	memset(&o, 0, sizeof o);
+	hash_random_hex(s->token, TOKEN_BYTES);
+	r = check_order(s, a, &o, e);
+	if (r == 0)
+		r = make_workspace(s, &o, e);
+	if (r == 0)
+		r = make_socket(s, e);
+	if (r == 0)
+		r = write_worker_json(s, &o, a, e);
+	if (r == 0)
+		r = start_process(s, &o, e);
+	order_clear(&o);
+	return r;
+}
