@@ -38,6 +38,11 @@ const char *err_str(int code);
 /* Fill *e (may be NULL) and return code. */
 int err_set(struct err *e, int code, const char *fmt, ...) printflike(3, 4);
 
+/* The analyser can't see that the code comes back. */
+#ifdef __clang_analyzer__
+#define err_set(e, code, ...) (err_set(e, code, __VA_ARGS__), (code))
+#endif
+
 /* Put "what: " before the text that is there; returns e->code (-EIO when e is
  * NULL). */
 int err_prefix(struct err *e, const char *fmt, ...) printflike(2, 3);

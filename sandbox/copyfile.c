@@ -147,7 +147,8 @@ static int
 pump(struct copier *c, int src, const struct stat *st, int dst,
     unsigned char *ret_hash)
 {
-	uint64_t size = (uint64_t)st->st_size, off, data = 0, end = 0;
+	uint64_t size = (uint64_t)st->st_size, off, data = 0;
+	uint64_t end = 0, written = 0;
 	bool sparse = (uint64_t)st->st_blocks * 512 < size, zero;
 	struct content h = { .any = false };
 	size_t want;
@@ -180,13 +181,14 @@ pump(struct copier *c, int src, const struct stat *st, int dst,
 			r = write_block(dst, c->block, (size_t)n, off);
 			if (r < 0)
 				return r;
+			written = off + (uint64_t)n;
 		}
 		end = off + (uint64_t)n;
 		if (n < (ssize_t)want)
 			break;
 	}
 	/* The end may be a hole. */
-	if (dst >= 0 && ftruncate(dst, (off_t)end) < 0)
+	if (dst >= 0 && written < end && ftruncate(dst, (off_t)end) < 0)
 		return -errno;
 	if (ret_hash)
 		content_final(&h, ret_hash);

@@ -21,15 +21,17 @@ struct workspace {
 	char *up_src;	/* source of IN_UP, or NULL */
 };
 
-/* base: a snapshot's tree. For LAYOUT_COPY the whole tree is copied. */
+/* base: a snapshot's tree. For LAYOUT_COPY the whole tree is copied. After a
+ * failure nothing is left of DIR. */
 int workspace_create(const char *dir, const char *base, enum layout layout,
     struct workspace *ret, struct err *e);
 /* Removes the directory too (work/work has mode 000; handled). */
 void workspace_remove(struct workspace *w);
 
-/* A directory of our own for all workers of this process: PARENT/PID-random with a locked
- * file; the descriptor stays open while we live. workspace_sweep removes those
- * whose owner is gone. */
+/* A directory of our own for all workers of this process: PARENT/PID-random with
+ * a file "lock", locked through the descriptor, which stays open while we live.
+ * PARENT is made when missing. workspace_sweep removes those whose owner is
+ * gone. */
 int workspace_scratch(const char *parent, char **ret_dir, int *ret_lock_fd,
     struct err *e);
 void workspace_sweep(const char *parent);

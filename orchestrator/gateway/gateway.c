@@ -87,11 +87,12 @@ void
 gateway_free(struct gateway *g)
 {
 	struct body *b, *next;
+	struct conv *c, *c_next;
 
 	if (g == NULL)
 		return;
-	while (!TAILQ_EMPTY(&g->convs))
-		conv_free(g, TAILQ_FIRST(&g->convs));
+	TAILQ_FOREACH_SAFE (c, &g->convs, entry, c_next)
+		conv_free(g, c);
 	RB_FOREACH_SAFE (b, bodies, &g->bodies, next) {
 		RB_REMOVE(bodies, &g->bodies, b);
 		json_decref(b->json);
@@ -181,7 +182,7 @@ take_bodies(struct gateway *g, const struct msg_model *q, struct err *e)
 	for (i = 0; i < q->bodies.n; i++) {
 		const char *s = q->bodies.v[i];
 
-		if ((r = json_parse(s, strlen(s), MSG_MAX_BYTES, &j, e)) < 0)
+		if (json_parse(s, strlen(s), MSG_MAX_BYTES, &j, e) < 0)
 			return err_prefix(e, "message %zu", i + 1);
 		if (!json_is_object(j)) {
 			json_decref(j);

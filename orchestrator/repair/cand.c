@@ -21,7 +21,7 @@ cands_clear(struct cands *c)
 		cand_free(&c->v[i]);
 	free(c->v);
 	free(c->seen);
-	*c = (struct cands) { 0 };
+	*c = (struct cands){ 0 };
 }
 
 static bool
@@ -86,8 +86,7 @@ token_hash(uint64_t h, const char *s, size_t len)
 }
 
 uint64_t
-cand_key(const char *path, uint32_t line, const char *old,
-    const char *new_text)
+cand_key(const char *path, uint32_t line, const char *old, const char *new_text)
 {
 	uint64_t h = WORD_HASH_START;
 
@@ -189,8 +188,7 @@ cands_add(struct cands *c, const struct source *s, uint32_t idx, uint16_t op,
 	if (nt.len + (b - to) > CAND_MAX_TEXT ||
 	    buf_add(&nt, s->text + to, b - to) < 0)
 		goto out;
-	while (nt.len > 0 &&
-	    strchr(" \t", nt.data[nt.len - 1]) != NULL) {
+	while (nt.len > 0 && strchr(" \t", nt.data[nt.len - 1]) != NULL) {
 		nt.len--; /* what a deletion left at the end */
 		nt.data[nt.len] = '\0';
 	}
@@ -210,7 +208,7 @@ cands_add(struct cands *c, const struct source *s, uint32_t idx, uint16_t op,
 	h = word_hash(h, &first, sizeof first);
 	h = word_hash(h, &last, sizeof last);
 	if (token_hash(h, s->text + a, b - a) ==
-	        token_hash(h, buf_str(&nt), nt.len) ||
+		token_hash(h, buf_str(&nt), nt.len) ||
 	    !seen_add(c, token_hash(h, buf_str(&nt), nt.len)))
 		goto out;
 	describe(&cd, s->text + a, b - a, buf_str(&nt), nt.len);

@@ -13,15 +13,20 @@
 #define CAND_MAX 20000
 #define CAND_MAX_TEXT 2000 /* bytes of old or new lines */
 
-enum cand_state { CAND_NEW, CAND_DEALT, CAND_TRIED, CAND_PASSED };
+enum cand_state {
+	CAND_NEW,
+	CAND_DEALT,
+	CAND_TRIED,
+	CAND_PASSED
+};
 
 struct cand {
 	uint32_t source; /* index of the source */
 	uint32_t line, n_lines;
-	uint16_t op;    /* row of the operator table */
-	uint16_t hypo;  /* set by the queue */
-	int32_t region; /* function, -1: none */
-	uint32_t order; /* in which it was made, breaks ties */
+	uint16_t op;      /* row of the operator table */
+	uint16_t hypo;    /* set by the queue */
+	int32_t region;   /* function, -1: none */
+	uint32_t order;   /* in which it was made, breaks ties */
 	uint16_t changed; /* tokens that differ, about */
 	uint8_t state;
 	uint32_t holder; /* who was dealt it */
@@ -49,7 +54,7 @@ void cands_add(struct cands *c, const struct source *s, uint32_t idx,
 void cands_sort(struct cands *c, uint64_t seed);
 /* The old lines, without the last newline; to free. */
 char *cand_old(const struct cand *c, const struct source *s);
-uint64_t cand_key(const char *path, uint32_t line, const char *old,
-    const char *new_text);
+uint64_t cand_key(
+    const char *path, uint32_t line, const char *old, const char *new_text);
 
 #endif

@@ -35,7 +35,7 @@ bool
 expr_is_prefix(const struct source *s, size_t i)
 {
 	if (!tok_in(s, i,
-	        "- + ! ~ not * & ++ -- ** new await typeof delete sizeof"))
+		"- + ! ~ not * & ++ -- ** new await typeof delete sizeof"))
 		return false;
 	if (tok_in(s, i, "not ! ~ new await typeof delete sizeof"))
 		return true;
@@ -99,13 +99,13 @@ is_generic(const struct source *s, size_t i)
 	if (tok_is(s, i, "<")) {
 		while (++j < i + 10 &&
 		    (tok_kind(s, j, TOK_IDENT) || tok_flag(s, j, TF_TYPE) ||
-		        tok_in(s, j, ", . ? [ ] & * <")))
+			tok_in(s, j, ", . ? [ ] & * <")))
 			;
 		return tok_in(s, j, "> >>");
 	}
 	while (j-- > 0 && j + 10 > i &&
 	    (tok_kind(s, j, TOK_IDENT) || tok_flag(s, j, TF_TYPE) ||
-	        tok_in(s, j, ", . ? [ ] & *")))
+		tok_in(s, j, ", . ? [ ] & *")))
 		;
 	return j < i && tok_is(s, j, "<") && tok_is(s, i, ">");
 }
@@ -208,8 +208,7 @@ expr_primary_end(const struct source *s, size_t i)
 		if (tok_in(s, i + 1, ". -> :: ?.") &&
 		    tok_kind(s, i + 2, TOK_IDENT)) {
 			i += 2;
-		} else if (tok_in(s, i + 1, "( [") &&
-		    s->tok[i + 1].match > 0) {
+		} else if (tok_in(s, i + 1, "( [") && s->tok[i + 1].match > 0) {
 			i = (size_t)s->tok[i + 1].match;
 		} else if (tok_in(s, i + 1, "++ --")) {
 			i++;
@@ -232,7 +231,7 @@ shell_side(const struct source *s, size_t i, int step)
 		if (k >= s->n_tok || s->tok[k].stmt != s->tok[i].stmt ||
 		    s->tok[k].kind == TOK_NEWLINE ||
 		    tok_in(s, k,
-		        "&& || ; | [[ ]] if while until elif ( ) then do"))
+			"&& || ; | [[ ]] if while until elif ( ) then do"))
 			return j == i ? EXPR_NONE : j;
 		j = k;
 	}
@@ -304,7 +303,7 @@ expr_elements(const struct source *s, size_t open, const char *sep,
 			return i == end ? n : 0; /* a comma at the end */
 		if (n == max)
 			return 0;
-		ret[n++] = (struct span) { (uint32_t)from, (uint32_t)i - 1 };
+		ret[n++] = (struct span){ (uint32_t)from, (uint32_t)i - 1 };
 		from = i + 1;
 	}
 	return n;
@@ -325,8 +324,7 @@ expr_enclosing(const struct source *s, size_t i)
 }
 
 bool
-expr_condition(const struct source *s, const struct stmt *st,
-    struct span *ret)
+expr_condition(const struct source *s, const struct stmt *st, struct span *ret)
 {
 	size_t a = st->first, b = st->last;
 
@@ -344,7 +342,7 @@ expr_condition(const struct source *s, const struct stmt *st,
 	}
 	if (b < a || b >= s->n_tok)
 		return false;
-	*ret = (struct span) { (uint32_t)a, (uint32_t)b };
+	*ret = (struct span){ (uint32_t)a, (uint32_t)b };
 	return true;
 }
 
@@ -380,6 +378,6 @@ expr_value(const struct source *s, const struct stmt *st, struct span *ret)
 	}
 	if (a > b || b >= s->n_tok || st->kind == STMT_HEADER)
 		return false;
-	*ret = (struct span) { (uint32_t)a, (uint32_t)b };
+	*ret = (struct span){ (uint32_t)a, (uint32_t)b };
 	return true;
 }

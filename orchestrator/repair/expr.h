@@ -36,12 +36,12 @@ size_t expr_elements(const struct source *s, size_t open, const char *sep,
  * statement; EXPR_NONE at the top level. */
 size_t expr_enclosing(const struct source *s, size_t i);
 /* The condition of an if, while, elif ... statement: its tokens. */
-bool expr_condition(const struct source *s, const struct stmt *st,
-    struct span *ret);
+bool expr_condition(
+    const struct source *s, const struct stmt *st, struct span *ret);
 /* The bracket at i holds the arguments of a call (not parameters). */
 bool expr_is_call(const struct source *s, size_t open);
 /* The value of `return x`, `v = x`. */
-bool expr_value(const struct source *s, const struct stmt *st,
-    struct span *ret);
+bool expr_value(
+    const struct source *s, const struct stmt *st, struct span *ret);
 
 #endif

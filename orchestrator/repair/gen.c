@@ -24,9 +24,8 @@ emit(struct gen *g, size_t from, size_t to, int rank, const char *text,
 	cands_add(g->out, g->s, g->idx, g->op_no, score, from, to, text, len);
 }
 
-static void printflike(5, 0)
-emit_fmt(struct gen *g, size_t from, size_t to, int rank, const char *fmt,
-    va_list ap)
+static void printflike(5, 0) emit_fmt(struct gen *g, size_t from, size_t to,
+    int rank, const char *fmt, va_list ap)
 {
 	char text[1024];
 	int n = vsnprintf(text, sizeof text, fmt, ap);
@@ -44,8 +43,8 @@ gen_put(struct gen *g, size_t a, size_t b, int rank, const char *fmt, ...)
 	if (a > b || b >= s->n_tok)
 		return;
 	va_start(ap, fmt);
-	emit_fmt(g, s->tok[a].off, s->tok[b].off + s->tok[b].len, rank, fmt,
-	    ap);
+	emit_fmt(
+	    g, s->tok[a].off, s->tok[b].off + s->tok[b].len, rank, fmt, ap);
 	va_end(ap);
 }
 
@@ -71,8 +70,7 @@ gen_before(struct gen *g, size_t i, int rank, const char *fmt, ...)
 	if (i >= g->s->n_tok)
 		return;
 	va_start(ap, fmt);
-	emit_fmt(
-	    g, g->s->tok[i].off, g->s->tok[i].off, rank, fmt, ap);
+	emit_fmt(g, g->s->tok[i].off, g->s->tok[i].off, rank, fmt, ap);
 	va_end(ap);
 }
 
@@ -137,7 +135,7 @@ gen_block(const struct source *s, size_t i)
 		while (head > 0 && s->tok[head].line >= reg->first_line &&
 		    reg->first_tok - head < 60)
 			head--;
-		b = (struct span) { (uint32_t)head, reg->last_tok };
+		b = (struct span){ (uint32_t)head, reg->last_tok };
 		if (i > b.a + 1000)
 			b.a = (uint32_t)i - 1000;
 		if (b.b > i + 1000)
@@ -165,7 +163,7 @@ gen_or(const struct source *s)
 const char *
 gen_not(const struct source *s)
 {
-	return s->dialect == DIALECT_PY ? "not " :
-	    s->dialect == DIALECT_SH    ? "! " :
-	                                  "!";
+	return s->dialect == DIALECT_PY ? "not "
+	    : s->dialect == DIALECT_SH  ? "! "
+					: "!";
 }

@@ -20,8 +20,8 @@ struct gen {
 };
 
 /* For "%.*s": the text of tokens a..b. */
-#define SPAN(s, a, b)                                                          \
-	(int)((s)->tok[b].off + (s)->tok[b].len - (s)->tok[a].off),            \
+#define SPAN(s, a, b) \
+	(int)((s)->tok[b].off + (s)->tok[b].len - (s)->tok[a].off), \
 	    (s)->text + (s)->tok[a].off
 #define TOK(s, i) (int)(s)->tok[i].len, (s)->text + (s)->tok[i].off
 

@@ -23,12 +23,14 @@ boolean_place(const struct gen *g, size_t i, struct span *ret, int *ret_rank)
 	if (i == st->first)
 		return expr_condition(s, st, ret) ||
 		    (tok_is(s, i, "return") && expr_value(s, st, ret) &&
-		        !tok_in(s, ret->a, "{ [") &&
-		        !tok_kind(s, ret->a, TOK_STRING));
+			!tok_in(s, ret->a, "{ [") &&
+			!tok_kind(s, ret->a, TOK_STRING));
 	*ret_rank = 2;
-	if (!expr_is_start(s, i) || (i > 0 && !tok_in(s, i - 1,
-	                                          "( [ , = => && || and or "
-	                                          "not ! if : ?")))
+	if (!expr_is_start(s, i) ||
+	    (i > 0 &&
+		!tok_in(s, i - 1,
+		    "( [ , = => && || and or "
+		    "not ! if : ?")))
 		return false;
 	/* The longest run of operators from here on. */
 	b = expr_primary_end(s, i);
@@ -42,7 +44,7 @@ boolean_place(const struct gen *g, size_t i, struct span *ret, int *ret_rank)
 			break;
 		b = k;
 	}
-	*ret = (struct span) { (uint32_t)i, (uint32_t)b };
+	*ret = (struct span){ (uint32_t)i, (uint32_t)b };
 	if (tok_is(s, b + 1, "?") && s->dialect != DIALECT_PY)
 		return true;
 	if (i > 0 && tok_in(s, i - 1, "=>"))
@@ -69,7 +71,7 @@ needs_parens(const struct source *s, struct span c, int prec)
 			i = (size_t)s->tok[i].match;
 		else if (i <= c.b &&
 		    ((expr_prec(s, i) > 0 && expr_prec(s, i) < prec) ||
-		        tok_in(s, i, "? if else =")))
+			tok_in(s, i, "? if else =")))
 			return true;
 	}
 	return false;
@@ -77,18 +79,17 @@ needs_parens(const struct source *s, struct span c, int prec)
 
 /* place and/or text, or text before it. neg: the clause negated. */
 static void
-put_clause(struct gen *g, struct span p, const char *op, bool before,
-    int rank, int len, const char *text)
+put_clause(struct gen *g, struct span p, const char *op, bool before, int rank,
+    int len, const char *text)
 {
 	const struct source *s = g->s;
 	bool and = op == gen_and(s);
-	bool wrap = s->dialect != DIALECT_SH &&
-	    needs_parens(s, p, and ? 2 : 1);
+	bool wrap = s->dialect != DIALECT_SH && needs_parens(s, p, and? 2 : 1);
 	const char *l = wrap ? "(" : "", *r = wrap ? ")" : "";
 
 	if (before)
-		gen_put(g, p.a, p.b, rank, "%.*s %s %s%.*s%s", len, text, op,
-		    l, SPAN(s, p.a, p.b), r);
+		gen_put(g, p.a, p.b, rank, "%.*s %s %s%.*s%s", len, text, op, l,
+		    SPAN(s, p.a, p.b), r);
 	else
 		gen_put(g, p.a, p.b, rank, "%s%.*s%s %s %.*s", l,
 		    SPAN(s, p.a, p.b), r, op, len, text);
@@ -155,8 +156,8 @@ names_known(struct gen *g, struct span c, struct span block)
 }
 
 static void
-clone_clauses(struct gen *g, struct span p, struct span from,
-    struct span block, bool check, int rank, size_t max)
+clone_clauses(struct gen *g, struct span p, struct span from, struct span block,
+    bool check, int rank, size_t max)
 {
 	const struct source *s = g->s;
 	struct span got[CLAUSES_MAX];
@@ -177,7 +178,7 @@ clone_clauses(struct gen *g, struct span p, struct span from,
 			if (e == EXPR_NONE || e > from.b || e - j > 16 ||
 			    (e >= p.a && j <= p.b))
 				continue;
-			c = (struct span) { (uint32_t)j, (uint32_t)e };
+			c = (struct span){ (uint32_t)j, (uint32_t)e };
 			for (k = 0; k < n && !gen_same(s, got[k], c); k++)
 				;
 			if (k < n || (check && !names_known(g, c, block)))
@@ -194,8 +195,8 @@ clone_clauses(struct gen *g, struct span p, struct span from,
 				    rank + (int)n + 3, SPAN(s, c.a + 1, c.b));
 			} else if (s->dialect == DIALECT_SH) {
 				char text[256];
-				int len = snprintf(text, sizeof text,
-				    "! %.*s", SPAN(s, c.a, c.b));
+				int len = snprintf(text, sizeof text, "! %.*s",
+				    SPAN(s, c.a, c.b));
 
 				if (len < (int)sizeof text)
 					put_clause(g, p, gen_and(s), false,
@@ -217,7 +218,7 @@ op_clause(struct gen *g, size_t i)
 		return;
 	block = gen_block(s, i);
 	clone_clauses(g, p, block, block, false, rank, CLAUSES_MAX);
-	file = (struct span) { i > 1200 ? (uint32_t)i - 1200 : 0,
+	file = (struct span){ i > 1200 ? (uint32_t)i - 1200 : 0,
 		(uint32_t)(i + 1200 < s->n_tok ? i + 1200 : s->n_tok - 1) };
 	clone_clauses(g, p, file, block, true, rank + 5, CLAUSES_MAX);
 }
@@ -233,9 +234,9 @@ op_guard(struct gen *g, size_t i)
 	if (s->dialect == DIALECT_SH || !boolean_place(g, i, &p, &rank))
 		return;
 	for (size_t j = p.a; j <= p.b && found < 4; j++) {
-		const char *is = s->dialect == DIALECT_PY ? " is not None" :
-		    s->dialect == DIALECT_JS              ? " != null" :
-		                                            " != NULL";
+		const char *is = s->dialect == DIALECT_PY ? " is not None"
+		    : s->dialect == DIALECT_JS            ? " != null"
+							  : " != NULL";
 		char text[160];
 		int len;
 
@@ -251,12 +252,10 @@ op_guard(struct gen *g, size_t i)
 		if (len >= (int)sizeof text)
 			continue;
 		found++;
-		put_clause(g, p, gen_and(s), true, rank + found - 1, len,
-		    text);
-		put_clause(g, p, gen_and(s), true, rank + found,
-		    SPAN(s, a, j));
-		len = snprintf(text, sizeof text, "%s%.*s", gen_not(s),
-		    SPAN(s, a, j));
+		put_clause(g, p, gen_and(s), true, rank + found - 1, len, text);
+		put_clause(g, p, gen_and(s), true, rank + found, SPAN(s, a, j));
+		len = snprintf(
+		    text, sizeof text, "%s%.*s", gen_not(s), SPAN(s, a, j));
 		put_clause(g, p, gen_or(s), true, rank + found, len, text);
 	}
 }
@@ -317,8 +316,8 @@ op_atom(struct gen *g, size_t i)
 void
 op_wrap(struct gen *g, size_t i)
 {
-	static const char *const py[] = { "len", "int", "abs", "list",
-		"sorted", "str", "set" };
+	static const char *const py[] = { "len", "int", "abs", "list", "sorted",
+		"str", "set" };
 	const struct source *s = g->s;
 	struct span el[1];
 	size_t b, n = 0, k;
@@ -355,8 +354,7 @@ op_wrap(struct gen *g, size_t i)
 		}
 	}
 	for (k = 0; k < nitems(py) && s->dialect == DIALECT_PY; k++)
-		gen_put(g, i, b, 3 + (int)k, "%s(%.*s)", py[k],
-		    SPAN(s, i, b));
+		gen_put(g, i, b, 3 + (int)k, "%s(%.*s)", py[k], SPAN(s, i, b));
 }
 
 void

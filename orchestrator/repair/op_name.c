@@ -12,7 +12,13 @@
 #define NAMES_MAX 14
 
 /* What kind of name stands at token j: a name may only stand for its like. */
-enum name_kind { NAME_NONE, NAME_PLAIN, NAME_CALLED, NAME_ATTR, NAME_METHOD };
+enum name_kind {
+	NAME_NONE,
+	NAME_PLAIN,
+	NAME_CALLED,
+	NAME_ATTR,
+	NAME_METHOD
+};
 
 static enum name_kind
 name_kind(const struct source *s, size_t j)
@@ -29,16 +35,18 @@ name_kind(const struct source *s, size_t j)
 		return called ? NAME_METHOD : NAME_ATTR;
 	if (tok_kind(s, j + 1, TOK_IDENT) || tok_is(s, j + 1, "::"))
 		return NAME_NONE; /* a type */
-	if (j > 0 && tok_in(s, j - 1, "struct enum union class new def "
-	                              "function func fn import"))
+	if (j > 0 &&
+	    tok_in(s, j - 1,
+		"struct enum union class new def "
+		"function func fn import"))
 		return NAME_NONE;
 	return called ? NAME_CALLED : NAME_PLAIN;
 }
 
 /* Distinct names like the one at i in block, nearest first. */
 static size_t
-near_names(struct gen *g, size_t i, struct span block,
-    enum name_kind kind, uint32_t *ret, size_t max)
+near_names(struct gen *g, size_t i, struct span block, enum name_kind kind,
+    uint32_t *ret, size_t max)
 {
 	const struct source *s = g->s;
 	size_t lo = i, hi = i, n = 0;
@@ -73,7 +81,7 @@ near_names(struct gen *g, size_t i, struct span block,
 static struct span
 whole_file(const struct source *s, size_t i)
 {
-	return (struct span) { i > 3000 ? (uint32_t)i - 3000 : 0,
+	return (struct span){ i > 3000 ? (uint32_t)i - 3000 : 0,
 		(uint32_t)(i + 3000 < s->n_tok ? i + 3000 : s->n_tok - 1) };
 }
 
@@ -121,8 +129,8 @@ op_ident(struct gen *g, size_t i)
 		rank = 3; /* what is assigned to */
 	if (kind == NAME_CALLED)
 		block = whole_file(s, i);
-	n = near_names(g, i, block, kind, names,
-	    kind == NAME_CALLED ? 6 : NAMES_MAX);
+	n = near_names(
+	    g, i, block, kind, names, kind == NAME_CALLED ? 6 : NAMES_MAX);
 	for (size_t k = 0; k < n; k++)
 		gen_put(g, i, i, rank + (int)k, "%.*s", TOK(s, names[k]));
 	if (kind != NAME_PLAIN || s->dialect == DIALECT_SH)
@@ -157,8 +165,8 @@ op_ident_swap(struct gen *g, size_t i)
 	     j++) {
 		if (name_kind(s, j) != kind || tok_same(s, i, j))
 			continue;
-		gen_swap(g, (struct span) { (uint32_t)i, (uint32_t)i },
-		    (struct span) { (uint32_t)j, (uint32_t)j }, rank++);
+		gen_swap(g, (struct span){ (uint32_t)i, (uint32_t)i },
+		    (struct span){ (uint32_t)j, (uint32_t)j }, rank++);
 	}
 }
 
@@ -283,8 +291,8 @@ op_string_other(struct gen *g, size_t i)
 
 	if (!inside(s, i, &from, &len))
 		return;
-	while (n < nitems(got) && (lo > 0 || hi + 1 < s->n_tok) &&
-	    g->budget > 0) {
+	while (
+	    n < nitems(got) && (lo > 0 || hi + 1 < s->n_tok) && g->budget > 0) {
 		for (int side = 0; side < 2 && n < nitems(got); side++) {
 			size_t j;
 

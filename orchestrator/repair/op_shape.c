@@ -59,7 +59,8 @@ shell_words(const struct source *s, size_t i, struct span *el)
 		    s->tok[j].off + s->tok[j].len == s->tok[j + 1].off &&
 		    !tok_in(s, j + 1, "; | ) &")) {
 			j++;
-			if (tok_in(s, j, "( {") && s->tok[j].match > (int32_t)j &&
+			if (tok_in(s, j, "( {") &&
+			    s->tok[j].match > (int32_t)j &&
 			    (size_t)s->tok[j].match <= st->last)
 				j = (size_t)s->tok[j].match;
 		}
@@ -68,7 +69,7 @@ shell_words(const struct source *s, size_t i, struct span *el)
 		    s->text[s->tok[i].off] == '"' &&
 		    s->text[s->tok[j].off + s->tok[j].len - 1] != '"')
 			j++;
-		el[n++] = (struct span) { (uint32_t)i, (uint32_t)j };
+		el[n++] = (struct span){ (uint32_t)i, (uint32_t)j };
 		i = j + 1;
 	}
 	return n;
@@ -119,8 +120,8 @@ op_swap_args(struct gen *g, size_t i)
 
 		if (a != EXPR_NONE && b != EXPR_NONE)
 			gen_swap(g,
-			    (struct span) { (uint32_t)a, (uint32_t)i - 1 },
-			    (struct span) { (uint32_t)i + 1, (uint32_t)b }, 0);
+			    (struct span){ (uint32_t)a, (uint32_t)i - 1 },
+			    (struct span){ (uint32_t)i + 1, (uint32_t)b }, 0);
 	}
 }
 
@@ -137,8 +138,8 @@ op_swap_operands(struct gen *g, size_t i)
 	b = expr_right(s, i);
 	if (a == EXPR_NONE || b == EXPR_NONE)
 		return;
-	gen_swap(g, (struct span) { (uint32_t)a, (uint32_t)i - 1 },
-	    (struct span) { (uint32_t)i + 1, (uint32_t)b },
+	gen_swap(g, (struct span){ (uint32_t)a, (uint32_t)i - 1 },
+	    (struct span){ (uint32_t)i + 1, (uint32_t)b },
 	    tok_in(s, i, "+ and && or ||") ? 8 : 0);
 }
 
@@ -155,8 +156,8 @@ op_drop_arg(struct gen *g, size_t i)
 		if (s->dialect == DIALECT_SH || n == 1)
 			gen_delete(g, el[k].a, el[k].b, (int)(n - 1 - k));
 		else if (k + 1 < n)
-			gen_delete(g, el[k].a, el[k + 1].a - 1,
-			    (int)(n - 1 - k));
+			gen_delete(
+			    g, el[k].a, el[k + 1].a - 1, (int)(n - 1 - k));
 		else
 			gen_delete(g, el[k - 1].b + 1, el[k].b, 0);
 	}
@@ -188,7 +189,7 @@ only_one(const struct source *s, const struct stmt *st)
 	if (s->dialect == DIALECT_SH)
 		return tok_in(s, b, "fi done } else elif ;; esac") &&
 		    (a < 2 || tok_in(s, a - 2, "then do else {") ||
-		        tok_in(s, a - 1, "then do else { )"));
+			tok_in(s, a - 1, "then do else { )"));
 	return a > 0 && s->tok[a - 1].stmt < s->n_stmt &&
 	    s->stmt[s->tok[a - 1].stmt].kind == STMT_HEADER &&
 	    !tok_flag(s, a - 1, TF_BLOCK);
@@ -212,8 +213,8 @@ one_line_body(const struct source *s, const struct stmt *st, size_t *ret_last)
 
 		if (after < s->stmt + s->n_stmt &&
 		    (s->tok[after->first].off -
-		            s->line_off[s->tok[after->first].line - 1] >=
-		        col))
+			    s->line_off[s->tok[after->first].line - 1] >=
+			col))
 			return false;
 		if (after < s->stmt + s->n_stmt &&
 		    tok_in(s, after->first, "else elif"))
@@ -231,8 +232,8 @@ one_line_body(const struct source *s, const struct stmt *st, size_t *ret_last)
 		*ret_last = b;
 		return tok_is(s, b, "}") && !tok_is(s, b + 1, "else");
 	}
-	*ret_last = tok_is(s, next->last + 1, ";") ? next->last + 1 :
-	                                             next->last;
+	*ret_last =
+	    tok_is(s, next->last + 1, ";") ? next->last + 1 : next->last;
 	return !tok_is(s, b, "else");
 }
 
@@ -256,9 +257,9 @@ op_delete(struct gen *g, size_t i)
 	if (only_one(s, st)) {
 		gen_put(g, i, b, tok_in(s, i, "return raise throw") ? 3 : 0,
 		    "%s",
-		    s->dialect == DIALECT_PY     ? "pass" :
-		        s->dialect == DIALECT_SH ? ":" :
-		                                   "");
+		    s->dialect == DIALECT_PY       ? "pass"
+			: s->dialect == DIALECT_SH ? ":"
+						   : "");
 		return;
 	}
 	if (tok_is(s, b + 1, ";"))
@@ -288,8 +289,8 @@ op_unwrap(struct gen *g, size_t i)
 		if (!expr_is_call(s, i))
 			return;
 		if (expr_elements(s, i, ",", el, 2) == 1)
-			gen_put(g, a, close, 0, "%.*s",
-			    SPAN(s, el[0].a, el[0].b));
+			gen_put(
+			    g, a, close, 0, "%.*s", SPAN(s, el[0].a, el[0].b));
 		if (tok_in(s, i - 2, ". ?."))
 			gen_delete(g, i - 2, close, 1);
 		return;

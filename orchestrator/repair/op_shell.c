@@ -13,8 +13,8 @@ twins(struct gen *g, size_t i, const char *const *groups, size_t n)
 	size_t len;
 
 	for (size_t k = 0; k < n; k++) {
-		int at = word_find(groups[k], s->text + s->tok[i].off,
-		    s->tok[i].len);
+		int at = word_find(
+		    groups[k], s->text + s->tok[i].off, s->tok[i].len);
 		int rank = 0;
 
 		if (at < 0)
@@ -22,8 +22,7 @@ twins(struct gen *g, size_t i, const char *const *groups, size_t n)
 		for (int m = 0; (w = word_at(groups[k], m, &len)) != NULL;
 		     m++) {
 			if (m != at)
-				gen_put(
-				    g, i, i, rank++, "%.*s", (int)len, w);
+				gen_put(g, i, i, rank++, "%.*s", (int)len, w);
 		}
 	}
 }
@@ -37,7 +36,7 @@ op_sh_test(struct gen *g, size_t i)
 
 	if (tok_kind(g->s, i, TOK_OP) &&
 	    tok_in(g->s, gen_stmt(g, i)->first,
-	        "[ [[ if while until elif test ! {"))
+		"[ [[ if while until elif test ! {"))
 		twins(g, i, groups, nitems(groups));
 }
 
@@ -45,8 +44,8 @@ op_sh_test(struct gen *g, size_t i)
 void
 op_sh_expand(struct gen *g, size_t i)
 {
-	static const char *const groups[] = { "% %% # ##", "$@ $* $#",
-		"> >>", ":- - :+ :=", "head tail", "true false" };
+	static const char *const groups[] = { "% %% # ##", "$@ $* $#", "> >>",
+		":- - :+ :=", "head tail", "true false" };
 	const struct source *s = g->s;
 
 	if (tok_kind(s, i, TOK_OP) || tok_kind(s, i, TOK_IDENT))
@@ -57,13 +56,10 @@ op_sh_expand(struct gen *g, size_t i)
 		bool before = tok_kind(s, i - 1, TOK_STRING) &&
 		    tok_flag(s, i - 1, TF_CHUNK);
 
-		if (before && tok_is(s, i - 1, "\"") &&
-		    tok_is(s, i + 2, "\""))
-			gen_put(g, i - 1, i + 2, 3, "%.*s",
-			    SPAN(s, i, i + 1));
+		if (before && tok_is(s, i - 1, "\"") && tok_is(s, i + 2, "\""))
+			gen_put(g, i - 1, i + 2, 3, "%.*s", SPAN(s, i, i + 1));
 		else if (!before && !tok_flag(s, i, TF_ARITH))
-			gen_put(
-			    g, i, i + 1, 2, "\"%.*s\"", SPAN(s, i, i + 1));
+			gen_put(g, i, i + 1, 2, "\"%.*s\"", SPAN(s, i, i + 1));
 	}
 	if (tok_is(s, i, "return") && !tok_kind(s, i + 1, TOK_NUMBER)) {
 		gen_after(g, i, 0, " 1");
@@ -77,16 +73,17 @@ op_sh_word(struct gen *g, size_t i)
 {
 	static const struct {
 		const char *command, *options;
-	} known[] = { { "sort", "-n -r -u -rn" }, { "grep", "-v -F -x -q -i -E -c" },
-		{ "uniq", "-c -d" }, { "cut", "-s" }, { "read", "-r" },
-		{ "wc", "-l -c" }, { "sed", "-n -E" }, { "cp", "-p -r" },
-		{ "mkdir", "-p" }, { "rm", "-f -r" }, { "ls", "-a -1 -t -r" },
-		{ "tr", "-d -s" }, { "echo", "-n" }, { "find", "-L" } };
+	} known[] = { { "sort", "-n -r -u -rn" },
+		{ "grep", "-v -F -x -q -i -E -c" }, { "uniq", "-c -d" },
+		{ "cut", "-s" }, { "read", "-r" }, { "wc", "-l -c" },
+		{ "sed", "-n -E" }, { "cp", "-p -r" }, { "mkdir", "-p" },
+		{ "rm", "-f -r" }, { "ls", "-a -1 -t -r" }, { "tr", "-d -s" },
+		{ "echo", "-n" }, { "find", "-L" } };
 	const struct source *s = g->s;
 
 	if (!tok_kind(s, i, TOK_IDENT) || tok_flag(s, i, TF_VAR) ||
 	    (i > 0 && s->tok[i].line == s->tok[i - 1].line &&
-	        !tok_in(s, i - 1, "| && || ( ! ; then do if while {")))
+		!tok_in(s, i - 1, "| && || ( ! ; then do if while {")))
 		return;
 	for (size_t k = 0; k < nitems(known); k++) {
 		const char *w;
@@ -99,8 +96,8 @@ op_sh_word(struct gen *g, size_t i)
 			gen_after(g, i, m, " %.*s", (int)len, w);
 			if (tok_kind(s, i + 1, TOK_OP) &&
 			    s->text[s->tok[i + 1].off] == '-')
-				gen_put(g, i + 1, i + 1, m, "%.*s", (int)len,
-				    w);
+				gen_put(
+				    g, i + 1, i + 1, m, "%.*s", (int)len, w);
 		}
 	}
 }

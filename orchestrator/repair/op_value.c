@@ -29,8 +29,8 @@ op_pair(struct gen *g, size_t i)
 	const struct source *s = g->s;
 
 	for (size_t k = 0; k < nitems(pairs); k++) {
-		int n = word_find(pairs[k], s->text + s->tok[i].off,
-		    s->tok[i].len);
+		int n =
+		    word_find(pairs[k], s->text + s->tok[i].off, s->tok[i].len);
 
 		if (n >= 0)
 			put_words(g, i, pairs[k], 0, n);
@@ -49,15 +49,15 @@ op_pair(struct gen *g, size_t i)
 		if (last == i)
 			return;
 		for (j = i; j <= last && at < (int)sizeof text; j++) {
-			size_t gap = j < last ?
-			    s->tok[j + 1].off - s->tok[j].off - s->tok[j].len :
-			    0;
+			size_t gap = j < last
+			    ? s->tok[j + 1].off - s->tok[j].off - s->tok[j].len
+			    : 0;
 
 			at += snprintf(text + at, sizeof text - (size_t)at,
 			    "%.*s%.*s",
 			    tok_same(s, i, j) ? 2 : (int)s->tok[j].len,
-			    tok_same(s, i, j) ? gen_or(s) :
-			                        s->text + s->tok[j].off,
+			    tok_same(s, i, j) ? gen_or(s)
+					      : s->text + s->tok[j].off,
 			    (int)gap, s->text + s->tok[j].off + s->tok[j].len);
 		}
 		if (at < (int)sizeof text)
@@ -85,9 +85,8 @@ relations(const struct source *s, size_t i)
 
 	for (size_t k = 0; k < nitems(rel); k++) {
 		if (tok_is(s, i, rel[k].of))
-			return *op == '-' || expr_prec(s, i) > 0 ?
-			    rel[k].others :
-			    NULL;
+			return *op == '-' || expr_prec(s, i) > 0 ? rel[k].others
+								 : NULL;
 	}
 	return NULL;
 }
@@ -238,8 +237,7 @@ op_plus_one(struct gen *g, size_t i)
 	else if (!tok_in(s, i + 1, "] :") && expr_prec(s, i + 1) == 0 &&
 	    i != gen_stmt(g, i)->last)
 		return;
-	if (i == gen_stmt(g, i)->last &&
-	    (a == gen_stmt(g, i)->first || i < 1))
+	if (i == gen_stmt(g, i)->last && (a == gen_stmt(g, i)->first || i < 1))
 		return; /* a call as a statement */
 	gen_after(g, i, rank, " + 1");
 	gen_after(g, i, rank, " - 1");
@@ -280,10 +278,9 @@ op_negate(struct gen *g, size_t i)
 		return;
 	if (tok_in(s, end + 1, "and or && || ?") ||
 	    (i > 0 && tok_in(s, i - 1, "and or && || return =>") &&
-	        (end == st->last || tok_in(s, end + 1, ") ; ,"))))
+		(end == st->last || tok_in(s, end + 1, ") ; ,"))))
 		gen_before(g, i, 1, "%s", gen_not(s));
-	else if (i > 0 && tok_is(s, i - 1, "if") &&
-	    s->dialect == DIALECT_PY)
+	else if (i > 0 && tok_is(s, i - 1, "if") && s->dialect == DIALECT_PY)
 		gen_before(g, i, 1, "not ");
 }
 
@@ -305,8 +302,7 @@ op_arith(struct gen *g, size_t i)
 	for (size_t k = 0; k < nitems(ops); k++) {
 		if (tok_is(s, i, ops[k].of))
 			put_words(g, i,
-			    s->dialect == DIALECT_PY ? ops[k].py :
-			                               ops[k].other,
+			    s->dialect == DIALECT_PY ? ops[k].py : ops[k].other,
 			    0, -1);
 	}
 }
@@ -351,21 +347,22 @@ op_sibling(struct gen *g, size_t i)
 		"startsWith endsWith", "lower upper", "toLowerCase toUpperCase",
 		"floor ceil round trunc", "append extend add insert",
 		"first last", "left right", "pop popleft shift",
-		"appendleft append", "lstrip rstrip strip", "trimStart trimEnd trim",
-		"find rfind index rindex", "indexOf lastIndexOf",
-		"split rsplit splitlines", "partition rpartition",
-		"head tail", "start end begin stop", "keys values items",
-		"keys values entries", "next prev previous", "low high",
-		"lo hi", "row col", "rows cols", "width height", "x y",
-		"add remove discard", "union intersection difference",
-		"update setdefault", "bisect_left bisect_right bisect",
-		"insort_left insort_right", "heappush heappop heappushpop",
-		"int float round", "sorted reversed list", "list tuple set",
+		"appendleft append", "lstrip rstrip strip",
+		"trimStart trimEnd trim", "find rfind index rindex",
+		"indexOf lastIndexOf", "split rsplit splitlines",
+		"partition rpartition", "head tail", "start end begin stop",
+		"keys values items", "keys values entries",
+		"next prev previous", "low high", "lo hi", "row col",
+		"rows cols", "width height", "x y", "add remove discard",
+		"union intersection difference", "update setdefault",
+		"bisect_left bisect_right bisect", "insort_left insort_right",
+		"heappush heappop heappushpop", "int float round",
+		"sorted reversed list", "list tuple set",
 		"isalpha isalnum isdigit isspace", "isupper islower",
 		"tolower toupper", "strcmp strcasecmp strncmp",
-		"strchr strrchr", "memcpy memmove", "push pop",
-		"parent child", "source target", "src dst", "key value",
-		"min_size max_size", "before after", "get pop", "filter map",
+		"strchr strrchr", "memcpy memmove", "push pop", "parent child",
+		"source target", "src dst", "key value", "min_size max_size",
+		"before after", "get pop", "filter map",
 		"slice splice substring", "concat push", "find findLast filter",
 		"findIndex indexOf findLastIndex", "parseInt parseFloat Number",
 		"islice chain", "sqrt pow abs", "len sum", "sum max min",
@@ -380,8 +377,8 @@ op_sibling(struct gen *g, size_t i)
 	if (!tok_kind(s, i, TOK_IDENT))
 		return;
 	for (size_t k = 0; k < nitems(groups); k++) {
-		int n = word_find(groups[k], s->text + s->tok[i].off,
-		    s->tok[i].len);
+		int n = word_find(
+		    groups[k], s->text + s->tok[i].off, s->tok[i].len);
 
 		if (n >= 0)
 			put_words(g, i, groups[k], 0, n);
@@ -395,8 +392,7 @@ op_default(struct gen *g, size_t i)
 	const struct source *s = g->s;
 
 	if (i + 1 >= s->n_tok || !tok_in(s, i, "= :") ||
-	    !tok_kind(s, i - 1, TOK_IDENT) ||
-	    !tok_in(s, i + 2, ", ) } :"))
+	    !tok_kind(s, i - 1, TOK_IDENT) || !tok_in(s, i + 2, ", ) } :"))
 		return;
 	if (tok_is(s, i, ":") && s->dialect != DIALECT_JS)
 		return;
@@ -405,8 +401,8 @@ op_default(struct gen *g, size_t i)
 	} else if (tok_flag(s, i + 1, TF_VALUE) ||
 	    tok_kind(s, i + 1, TOK_STRING)) {
 		put_words(g, i + 1,
-		    s->dialect == DIALECT_PY ? "None 0 1 True False" :
-		                               "null 0 1 true false",
+		    s->dialect == DIALECT_PY ? "None 0 1 True False"
+					     : "null 0 1 true false",
 		    1, -1);
 	}
 }

@@ -12,19 +12,18 @@ static const char not_names[] =
     "elif until unless match function";
 
 static void
-add_region(struct source *s, size_t *size, size_t name, size_t first,
-    size_t last)
+add_region(
+    struct source *s, size_t *size, size_t name, size_t first, size_t last)
 {
 	const struct token *n = &s->tok[name];
 	struct region *r;
 
 	if (s->n_region == *size) {
 		*size = *size == 0 ? 32 : *size * 2;
-		s->region =
-		    xreallocarray(s->region, *size, sizeof *s->region);
+		s->region = xreallocarray(s->region, *size, sizeof *s->region);
 	}
 	r = &s->region[s->n_region++];
-	*r = (struct region) { .first_line = n->line,
+	*r = (struct region){ .first_line = n->line,
 		.first_tok = (uint32_t)first,
 		.last_tok = (uint32_t)last };
 	r->last_line = source_line(s, s->tok[last].off);
@@ -135,8 +134,8 @@ find_braces(struct source *s)
 			if (tok_in(s, st->first, "const let var") &&
 			    tok_kind(s, st->first + 1, TOK_IDENT) &&
 			    tok_is(s, st->first + 2, "=") && st->last > i)
-				add_region(s, &size, st->first + 1, i + 1,
-				    st->last);
+				add_region(
+				    s, &size, st->first + 1, i + 1, st->last);
 		}
 	}
 }
@@ -152,7 +151,8 @@ find_shell(struct source *s)
 			continue;
 		m = i;
 		while (m > 0 &&
-		    (tok_in(s, m - 1, "( )") || tok_kind(s, m - 1, TOK_NEWLINE)))
+		    (tok_in(s, m - 1, "( )") ||
+			tok_kind(s, m - 1, TOK_NEWLINE)))
 			m--;
 		if (m == 0 || !tok_kind(s, m - 1, TOK_IDENT) ||
 		    (m == i && !tok_is(s, m - 2, "function")))

@@ -38,7 +38,7 @@ join_words(struct source *s)
 		bool two = i + 1 < s->n_tok && t->kind == TOK_OP &&
 		    u->off == t->off + t->len + 1 &&
 		    ((tok_is(s, i, "not") && tok_is(s, i + 1, "in")) ||
-		        (tok_is(s, i, "is") && tok_is(s, i + 1, "not")));
+			(tok_is(s, i, "is") && tok_is(s, i + 1, "not")));
 
 		if (two)
 			t->len = u->off + u->len - t->off;
@@ -143,7 +143,7 @@ tok_same(const struct source *s, size_t i, size_t j)
 {
 	return i < s->n_tok && j < s->n_tok && s->tok[i].len == s->tok[j].len &&
 	    memcmp(s->text + s->tok[i].off, s->text + s->tok[j].off,
-	        s->tok[i].len) == 0;
+		s->tok[i].len) == 0;
 }
 
 bool
@@ -204,8 +204,7 @@ source_region(const struct source *s, uint32_t line)
 
 		if (r->first_line > line || r->last_line < line)
 			continue;
-		if (best < 0 ||
-		    r->first_line >= s->region[best].first_line)
+		if (best < 0 || r->first_line >= s->region[best].first_line)
 			best = (int)i;
 	}
 	return best;

@@ -29,25 +29,29 @@ classify(const struct source *s, size_t a, size_t b, bool head)
 		return a == b ? STMT_INERT : STMT_DECL;
 	if (tok_in(s, i, inert_words) && !tok_is(s, a + 1, "("))
 		return STMT_INERT;
-	while (i < b && tok_in(s, i, "async export static pub public private "
-	                             "protected default"))
+	while (i < b &&
+	    tok_in(s, i,
+		"async export static pub public private "
+		"protected default"))
 		i++;
-	if (tok_in(s, i, "def class fn func function struct enum interface "
-	                 "trait impl type typedef union"))
-		return tok_in(s, i, "struct enum union") && !head ? STMT_DECL :
-		                                                    STMT_DEF;
+	if (tok_in(s, i,
+		"def class fn func function struct enum interface "
+		"trait impl type typedef union"))
+		return tok_in(s, i, "struct enum union") && !head ? STMT_DECL
+								  : STMT_DEF;
 	if (head)
 		return STMT_HEADER;
 	if (s->dialect == DIALECT_C &&
 	    (tok_flag(s, i, TF_TYPE) ||
-	        (tok_kind(s, i, TOK_IDENT) &&
-	            (tok_kind(s, i + 1, TOK_IDENT) ||
-	                (tok_is(s, i + 1, "*") &&
-	                    tok_kind(s, i + 2, TOK_IDENT) && i + 2 <= b &&
-	                    (tok_in(s, i + 3, "= ;") || i + 2 == b))))))
+		(tok_kind(s, i, TOK_IDENT) &&
+		    (tok_kind(s, i + 1, TOK_IDENT) ||
+			(tok_is(s, i + 1, "*") &&
+			    tok_kind(s, i + 2, TOK_IDENT) && i + 2 <= b &&
+			    (tok_in(s, i + 3, "= ;") || i + 2 == b))))))
 		return STMT_DECL;
-	if (tok_in(s, i, "let const var global nonlocal local readonly "
-	                 "declare"))
+	if (tok_in(s, i,
+		"let const var global nonlocal local readonly "
+		"declare"))
 		return STMT_DECL;
 	for (i = a; i <= b && s->tok[i].kind == TOK_STRING; i++)
 		;
@@ -66,7 +70,7 @@ cut(struct cutter *c, size_t end, bool head)
 		c->size = c->size == 0 ? 128 : c->size * 2;
 		s->stmt = xreallocarray(s->stmt, c->size, sizeof *s->stmt);
 	}
-	s->stmt[s->n_stmt++] = (struct stmt) { .first = (uint32_t)c->first,
+	s->stmt[s->n_stmt++] = (struct stmt){ .first = (uint32_t)c->first,
 		.last = (uint32_t)end,
 		.kind = classify(s, c->first, end, head) };
 }
@@ -91,10 +95,10 @@ brace_is_literal(const struct source *s, size_t i)
 		return tok_in(s, i - 1, "= , ( { [ return") ||
 		    (s->tok[i].match > 0 && tok_is(s, i - 1, "]"));
 	return tok_in(s, i - 1,
-	    "= ( [ , : return ? && || + => of in from export default import "
-	    "{ } ; const let var ...") &&
+		   "= ( [ , : return ? && || + => of in from export default import "
+		   "{ } ; const let var ...") &&
 	    (!tok_in(s, i - 1, "=> { } ; :") ||
-	        (tok_is(s, i - 1, ":") && tok_in(s, i + 2, ": , }"))) &&
+		(tok_is(s, i - 1, ":") && tok_in(s, i + 2, ": , }"))) &&
 	    !(tok_is(s, i - 1, "=>"));
 }
 
@@ -223,10 +227,11 @@ cut_shell(struct source *s)
 	for (size_t i = 0; i < s->n_tok; i++) {
 		struct token *t = &s->tok[i];
 		bool brace = tok_in(s, i, "{ }") && t->match >= 0 &&
-		    !tok_is(s, (size_t)(t->match < (int32_t)i ? t->match :
-		                                                (int32_t)i) -
-		            1,
-		        "$");
+		    !tok_is(s,
+			(size_t)(t->match < (int32_t)i ? t->match
+						       : (int32_t)i) -
+			    1,
+			"$");
 
 		t->stmt = (uint32_t)s->n_stmt;
 		if (t->kind == TOK_NEWLINE || tok_in(s, i, "; ;;")) {

@@ -44,8 +44,7 @@ static const char type_words[] =
     "unsigned";
 
 static const char ops4[] = ">>>=";
-static const char ops3[] =
-    "=== !== **= //= <<= >>= ... &&= ||= ?\?= >>> ..=";
+static const char ops3[] = "=== !== **= //= <<= >>= ... &&= ||= ?\?= >>> ..=";
 static const char ops2[] =
     "== != <= >= && || ++ -- += -= *= /= %= &= |= ^= << >> -> => :: ** // "
     "?. ?? := ..";
@@ -61,7 +60,7 @@ dialect_of(const char *path, const char *text, size_t len)
 	if (dot != NULL && dot != base) {
 		for (size_t i = 0; i < nitems(dialects); i++) {
 			if (word_find(dialects[i].exts, dot + 1,
-			        strlen(dot + 1)) >= 0)
+				strlen(dot + 1)) >= 0)
 				return dialects[i].dialect;
 		}
 		return DIALECT_NONE;
@@ -95,7 +94,7 @@ lex_add(struct lexer *lx, enum tok_kind kind, size_t from, size_t to,
 		lx->size = lx->size == 0 ? 256 : lx->size * 2;
 		s->tok = xreallocarray(s->tok, lx->size, sizeof *s->tok);
 	}
-	s->tok[s->n_tok++] = (struct token) { .off = (uint32_t)from,
+	s->tok[s->n_tok++] = (struct token){ .off = (uint32_t)from,
 		.len = (uint32_t)(to - from),
 		.line = lx->line,
 		.match = -1,
@@ -178,7 +177,7 @@ lex_template(struct lexer *lx, size_t from, size_t body, size_t width, bool js)
 			break;
 		if (c == q &&
 		    (width == 1 ||
-		        (at(lx, p + 1) == q && at(lx, p + 2) == q))) {
+			(at(lx, p + 1) == q && at(lx, p + 2) == q))) {
 			p += width;
 			break;
 		}
@@ -221,14 +220,12 @@ lex_string(struct lexer *lx, size_t quote)
 		raw |= (at(lx, i) | 32) == 'r';
 		tmpl |= (at(lx, i) | 32) == 'f' && d == DIALECT_PY;
 	}
-	if (d == DIALECT_PY && at(lx, quote + 1) == q &&
-	    at(lx, quote + 2) == q)
+	if (d == DIALECT_PY && at(lx, quote + 1) == q && at(lx, quote + 2) == q)
 		width = 3;
 	if (q == '`' && d == DIALECT_JS)
 		tmpl = true;
 	if (tmpl && lx->depth < 4) {
-		lex_template(
-		    lx, from, quote + width, width, d == DIALECT_JS);
+		lex_template(lx, from, quote + width, width, d == DIALECT_JS);
 		return;
 	}
 	to = string_end(lx, quote, width, raw || (q == '`' && d == DIALECT_C));
@@ -236,8 +233,8 @@ lex_string(struct lexer *lx, size_t quote)
 		to = from + 1; /* a lifetime of Rust, not a character */
 	if (to > from + 1)
 		lex_add(lx, TOK_STRING, from, to,
-		    to < quote + 2 * width || at(lx, to - 1) != q ? TF_CHUNK :
-		                                                    0);
+		    to < quote + 2 * width || at(lx, to - 1) != q ? TF_CHUNK
+								  : 0);
 	lex_move(lx, to);
 }
 
@@ -397,9 +394,8 @@ lex_comment(struct lexer *lx)
 
 	if (left > 1 && t[0] == '/' && t[1] == '*' && !hash) {
 		hit = memmem(t + 2, left - 2, "*/", 2);
-		lex_move(lx, hit != NULL ?
-		        lx->pos + (size_t)(hit - t) + 2 :
-		        lx->end);
+		lex_move(lx,
+		    hit != NULL ? lx->pos + (size_t)(hit - t) + 2 : lx->end);
 		return true;
 	}
 	if (!(hash && t[0] == '#') &&

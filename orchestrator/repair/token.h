@@ -34,7 +34,7 @@ enum tok_kind {
 	TOK_KEYWORD,
 	TOK_NUMBER,
 	TOK_STRING,
-	TOK_OP, /* brackets, commas, `and`, `not in`, `-lt` too */
+	TOK_OP,        /* brackets, commas, `and`, `not in`, `-lt` too */
 	TOK_DIRECTIVE, /* a line for the C preprocessor */
 	TOK_NEWLINE
 };
@@ -50,9 +50,9 @@ enum tok_flag {
 
 struct token {
 	uint32_t off, len;
-	uint32_t line;  /* 1-based, of its first byte */
-	int32_t match;  /* the other bracket, -1: none */
-	uint32_t stmt;  /* index of its statement */
+	uint32_t line; /* 1-based, of its first byte */
+	int32_t match; /* the other bracket, -1: none */
+	uint32_t stmt; /* index of its statement */
 	uint8_t kind;
 	uint8_t flags;
 	uint8_t prec; /* of a binary operator, see expr.h */
@@ -110,8 +110,8 @@ bool tok_in(const struct source *s, size_t i, const char *list);
 /* 1-based line of an offset. */
 uint32_t source_line(const struct source *s, size_t off);
 /* The bytes of a line without its newline. */
-const char *source_line_text(const struct source *s, uint32_t line,
-    size_t *ret_len);
+const char *source_line_text(
+    const struct source *s, uint32_t line, size_t *ret_len);
 /* Index of the innermost function around a token or line, or -1. */
 int source_region(const struct source *s, uint32_t line);
 
@@ -123,7 +123,7 @@ struct lexer {
 	unsigned depth; /* nesting of templates */
 	int paren;      /* open ( and [ */
 	uint32_t line;
-	size_t here;    /* shell: where the delimiter of a here-document is */
+	size_t here; /* shell: where the delimiter of a here-document is */
 	size_t here_len;
 	bool full;
 };

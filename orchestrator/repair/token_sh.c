@@ -107,11 +107,13 @@ lex_expansion(struct lexer *lx)
 		for (int n = 2; n > 0; n--) { /* `:-` and the like */
 			static const char two[] = ":- := :+ :? %% ## //";
 
-			if (n == 2 && word_find(two, lx->s->text + lx->pos,
-			                  lx->end - lx->pos > 2 ? 2 : 0) < 0)
+			if (n == 2 &&
+			    word_find(two, lx->s->text + lx->pos,
+				lx->end - lx->pos > 2 ? 2 : 0) < 0)
 				continue;
-			if (n == 1 && (at(lx, lx->pos) == '\0' ||
-			                  !strchr("%#/:-+=?@*", at(lx, lx->pos))))
+			if (n == 1 &&
+			    (at(lx, lx->pos) == '\0' ||
+				!strchr("%#/:-+=?@*", at(lx, lx->pos))))
 				break;
 			add(lx, TOK_OP, (size_t)n, 0);
 			break;
@@ -171,7 +173,7 @@ lex_dquote(struct lexer *lx)
 		}
 		if (c != '$' || lx->depth >= DEPTH_MAX ||
 		    !(word_is_char(next) ||
-		        (next != '\0' && strchr("({@*#", next) != NULL)))
+			(next != '\0' && strchr("({@*#", next) != NULL)))
 			continue;
 		lex_add(lx, TOK_STRING, start, p, TF_CHUNK);
 		lex_move(lx, p);
@@ -188,9 +190,9 @@ lex_dquote(struct lexer *lx)
 		p = lx->end;
 	lex_add(lx, TOK_STRING, start, p,
 	    at(lx, start) == '"' && p - start > 1 && start == lx->pos &&
-	            at(lx, p - 1) == '"' ?
-	        0 :
-	        TF_CHUNK);
+		    at(lx, p - 1) == '"'
+		? 0
+		: TF_CHUNK);
 	lex_move(lx, p);
 }
 
@@ -286,8 +288,8 @@ lex_sh_word(struct lexer *lx, bool start)
 		kind = TOK_KEYWORD;
 	} else if (start &&
 	    (at(lx, lx->pos + len) == '=' ||
-	        (at(lx, lx->pos + len) == '+' &&
-	            at(lx, lx->pos + len + 1) == '='))) {
+		(at(lx, lx->pos + len) == '+' &&
+		    at(lx, lx->pos + len + 1) == '='))) {
 		flags = TF_VAR;
 	} else if (s->n_tok > 0 && tok_in(s, s->n_tok - 1, "for local read") &&
 	    start) {
@@ -338,8 +340,8 @@ lex_shell(struct lexer *lx)
 	} else if ((unsigned char)c <= ' ') {
 		lex_move(lx, lx->pos + 1);
 	} else if (c == '#' && start) {
-		const char *nl = memchr(
-		    s->text + lx->pos, '\n', lx->end - lx->pos);
+		const char *nl =
+		    memchr(s->text + lx->pos, '\n', lx->end - lx->pos);
 
 		lex_move(lx, nl != NULL ? (size_t)(nl - s->text) : lx->end);
 	} else if (c == '\'') {

@@ -122,7 +122,7 @@ audit_write(struct audit *a, double t, const char *worker, const char *act,
 	    json_parse(detail, strlen(detail), MAX_LINE, &more, NULL) < 0)
 		more = json_str_lossy(detail, strlen(detail));
 	line = json_pack("{s:I, s:s, s:f, s:o, s:o, s:o, s:o?, s:s}", "n",
-	    (json_int_t)(a->n + 1), "prev", a->head, "t", t, "worker",
+	    (json_int_t)a->n + 1, "prev", a->head, "t", t, "worker",
 	    json_str_lossy(worker, strlen(worker)), "act",
 	    json_str_lossy(act, strlen(act)), "subject",
 	    json_str_lossy(subject, strlen(subject)), "detail", more, "verdict",

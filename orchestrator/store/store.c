@@ -488,7 +488,6 @@ store_subtasks(struct store *s, int (*cb)(const struct store_row *, void *),
     void *ctx, struct err *e)
 {
 	sqlite3_stmt *st;
-	int r;
 
 	if (sqlite3_prepare_v2(s->db,
 		"SELECT s.id, s.kind, s.label, s.hypothesis, s.state,"
@@ -499,7 +498,7 @@ store_subtasks(struct store *s, int (*cb)(const struct store_row *, void *),
 		" ORDER BY s.seq",
 		-1, &st, NULL) != SQLITE_OK)
 		return db_error(s, "read", e);
-	while ((r = sqlite3_step(st)) == SQLITE_ROW) {
+	while (sqlite3_step(st) == SQLITE_ROW) {
 		struct store_row row = {
 			.subtask = (const char *)sqlite3_column_text(st, 0),
 			.kind = (const char *)sqlite3_column_text(st, 1),

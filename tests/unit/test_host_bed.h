@@ -487,10 +487,14 @@ bed_no_mounts(const struct bed *b)
 	buf_clear(&m);
 }
 
-/* Directories of hosts in the scratch directory. */
+/* Directories of hosts in the scratch directory. One without a lock may be
+ * another's that is just being made: a sweeper leaves it alone for a minute,
+ * and half a removal looks like that too. */
 static size_t
-bed_scratch(const struct bed *b)
+bed_scratch(const struct bed *b, bool all)
 {
+	char lock[4096];
+
 	char *path = geteuid() == 0
 	    ? path_joinf(b->dir, "scratch/uid-%u", SANDBOX_UID)
 	    : path_joinf(b->dir, "scratch");
@@ -499,7 +503,9 @@ bed_scratch(const struct bed *b)
 	size_t n = 0;
 
 	while (dir != NULL && (d = readdir(dir)) != NULL) {
-		if (d->d_name[0] != '.')
+		(void)snprintf(
+		    lock, sizeof lock, "%s/%s/lock", path, d->d_name);
+		if (d->d_name[0] != '.' && (all || access(lock, F_OK) == 0))
 			n++;
 	}
 	if (dir != NULL)

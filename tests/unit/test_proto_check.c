@@ -198,6 +198,13 @@ test_tokens(void **state unused_arg)
 	assert_memory_equal(t.p, "hi", 2);
 	assert_true(in.at == in.end);
 	assert_int_equal(check_next(&in, &t, NULL), ERR_PROTO);
+
+	/* A container is refused by its header, before what is inside. */
+	check_begin(&in, "\x82\x01\x01\x01", 4);
+	assert_int_equal(check_next(&in, &t, NULL), ERR_PROTO);
+	check_begin(&in, "\x93\x01\x01", 3);
+	assert_int_equal(check_next(&in, &t, NULL), ERR_PROTO);
+	assert_true(in.at == in.start);
 }
 
 int

@@ -32,7 +32,7 @@
 #include "worker/host/slot.h"
 
 #define TICK_MS 1000
-#define SILENCE_MS 10000  /* then HELLO is said again */
+#define SILENCE_MS 5000   /* then HELLO is said again */
 #define END_MS 700        /* for the end, when we are told to go at once */
 #define END_QUIET_MS 5000 /* for the end after DRAIN */
 #define END_REAP_MS 200   /* of it: for the workers' processes */

@@ -190,7 +190,7 @@ wait_for(pid_t pid)
 		if (sig == SIGTERM || sig == SIGINT || sig == SIGHUP) {
 			(void)kill(pid, SIGTERM); /* gone is as good */
 			if (kill_at == 0)
-				kill_at = now + KILL_AFTER_MS;
+				kill_at = loop_now_ms() + KILL_AFTER_MS;
 		}
 	}
 }

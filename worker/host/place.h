@@ -23,9 +23,10 @@ struct place {
 	struct toolchain tools; /* original paths: stage_spec() them */
 	/* As they are reached now: */
 	char *endpoint;
-	char *scratch;   /* parent of our scratch directory */
-	char *snapshots; /* the store */
-	char *worker;    /* the program foray-worker */
+	char *scratch;    /* parent of our scratch directory */
+	char *snapshots;  /* the store */
+	char *worker;     /* the program foray-worker */
+	int machine_proc; /* /proc as it was when we came: the machine's */
 };
 
 /* Once, single-threaded. ERR_SANDBOX when the stage can't be made. */

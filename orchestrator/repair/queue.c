@@ -1,0 +1,260 @@
+#include "common/compat.h"
+
+#include "common/log.h"
+#include "orchestrator/repair/hypo.h"
+#include "orchestrator/repair/queue.h"
+
+#define WORKERS_MAX 4096
+
+struct queue {
+	struct cands c;
+	struct source *const *sources;
+	struct hypo hypo[QUEUE_MAX_HYPO];
+	size_t n_hypo;
+	size_t left; /* candidates that may be dealt */
+	bool stopped;
+	/* Which hypothesis worker i is at: index + 1; 0: none. */
+	uint8_t *at;
+	size_t n_at;
+	uint32_t *table; /* by key: index + 1 */
+	size_t n_table;
+};
+
+static void
+make_table(struct queue *q)
+{
+	q->n_table = 1024;
+	while (q->n_table < q->c.n * 2)
+		q->n_table *= 2;
+	q->table = xcalloc(q->n_table, sizeof *q->table);
+	for (size_t i = 0; i < q->c.n; i++) {
+		struct cand *c = &q->c.v[i];
+		const struct source *s = q->sources[c->source];
+		char *old = cand_old(c, s);
+		size_t k;
+
+		c->key = cand_key(s->path, c->line, old, c->new_text);
+		free(old);
+		k = c->key & (q->n_table - 1);
+		while (q->table[k] != 0)
+			k = (k + 1) & (q->n_table - 1);
+		q->table[k] = (uint32_t)i + 1;
+	}
+}
+
+struct queue *
+queue_create(struct cands *c, struct source *const *sources, size_t n_sources,
+    uint64_t seed)
+{
+	struct queue *q = xcalloc(1, sizeof *q);
+
+	cands_sort(c, seed);
+	q->c = *c;
+	*c = (struct cands) { 0 };
+	q->sources = sources;
+	q->left = q->c.n;
+	if (q->c.n > 0 && n_sources > 0)
+		q->n_hypo = hypo_group(&q->c, sources, q->hypo);
+	make_table(q);
+	return q;
+}
+
+void
+queue_free(struct queue *q)
+{
+	if (q == NULL)
+		return;
+	for (size_t i = 0; i < q->n_hypo; i++)
+		free(q->hypo[i].list);
+	cands_clear(&q->c);
+	free(q->table);
+	free(q->at);
+	free(q);
+}
+
+size_t
+queue_n_hypo(const struct queue *q)
+{
+	return q->n_hypo;
+}
+
+const struct hypo *
+queue_hypo(const struct queue *q, size_t i)
+{
+	return i < q->n_hypo ? &q->hypo[i] : NULL;
+}
+
+size_t
+queue_hypo_find(const struct queue *q, const char *name)
+{
+	for (size_t i = 0; i < q->n_hypo && name != NULL; i++) {
+		if (strcmp(q->hypo[i].name, name) == 0)
+			return i;
+	}
+	return QUEUE_NONE;
+}
+
+size_t
+queue_n_cand(const struct queue *q)
+{
+	return q->c.n;
+}
+
+size_t
+queue_left(const struct queue *q)
+{
+	return q->left;
+}
+
+const struct cand *
+queue_cand(const struct queue *q, size_t i)
+{
+	return i < q->c.n ? &q->c.v[i] : NULL;
+}
+
+const struct source *
+queue_source(const struct queue *q, size_t i)
+{
+	return i < q->c.n ? q->sources[q->c.v[i].source] : NULL;
+}
+
+static void
+set_at(struct queue *q, uint32_t worker, size_t hypo)
+{
+	if (worker >= WORKERS_MAX)
+		return;
+	if (worker >= q->n_at) {
+		size_t n = worker + 16;
+
+		q->at = xreallocarray(q->at, n, sizeof *q->at);
+		memset(q->at + q->n_at, 0, n - q->n_at);
+		q->n_at = n;
+	}
+	if (q->at[worker] != 0)
+		q->hypo[q->at[worker] - 1].holders--;
+	q->at[worker] = hypo == QUEUE_NONE ? 0 : (uint8_t)(hypo + 1);
+	if (hypo != QUEUE_NONE)
+		q->hypo[hypo].holders++;
+}
+
+/* The best that nobody is at, else the one with most left. */
+static size_t
+choose(const struct queue *q)
+{
+	size_t most = QUEUE_NONE;
+
+	for (size_t i = 0; i < q->n_hypo; i++) {
+		const struct hypo *h = &q->hypo[i];
+
+		if (h->left == 0)
+			continue;
+		if (h->holders == 0)
+			return i;
+		if (most == QUEUE_NONE || h->left > q->hypo[most].left)
+			most = i;
+	}
+	return most;
+}
+
+size_t
+queue_next(struct queue *q, uint32_t worker, const char *name, size_t max,
+    uint32_t *ret)
+{
+	size_t h = queue_hypo_find(q, name), n = 0;
+	struct hypo *hy;
+
+	if (q->stopped || q->left == 0)
+		return 0;
+	if (h == QUEUE_NONE || q->hypo[h].left == 0) {
+		size_t now = worker < q->n_at && q->at[worker] != 0 ?
+		    q->at[worker] - 1u :
+		    QUEUE_NONE;
+
+		/* Stay with what it helps with, while that lasts. */
+		h = now != QUEUE_NONE && q->hypo[now].left > 0 ? now :
+		                                                 choose(q);
+	}
+	if (h == QUEUE_NONE)
+		return 0;
+	set_at(q, worker, h);
+	hy = &q->hypo[h];
+	for (; hy->next < hy->n_list && n < max; hy->next++) {
+		struct cand *c = &q->c.v[hy->list[hy->next]];
+
+		if (c->state != CAND_NEW)
+			continue;
+		c->state = CAND_DEALT;
+		c->holder = worker;
+		hy->left--;
+		q->left--;
+		ret[n++] = hy->list[hy->next];
+	}
+	return n;
+}
+
+void
+queue_settle(struct queue *q, size_t i, bool passed)
+{
+	struct cand *c;
+
+	if (i >= q->c.n)
+		return;
+	c = &q->c.v[i];
+	if (c->state == CAND_TRIED || c->state == CAND_PASSED) {
+		if (passed)
+			c->state = CAND_PASSED;
+		return;
+	}
+	if (c->state == CAND_NEW) {
+		q->left--;
+		q->hypo[c->hypo].left--;
+	}
+	c->state = passed ? CAND_PASSED : CAND_TRIED;
+	q->hypo[c->hypo].tried++;
+}
+
+void
+queue_undeal(struct queue *q, size_t i)
+{
+	struct hypo *h;
+
+	if (i >= q->c.n || q->c.v[i].state != CAND_DEALT)
+		return;
+	h = &q->hypo[q->c.v[i].hypo];
+	q->c.v[i].state = CAND_NEW;
+	h->left++;
+	q->left++;
+	h->next = 0; /* look from the start again */
+}
+
+void
+queue_return(struct queue *q, uint32_t worker)
+{
+	for (size_t i = 0; i < q->c.n; i++) {
+		if (q->c.v[i].state == CAND_DEALT &&
+		    q->c.v[i].holder == worker)
+			queue_undeal(q, i);
+	}
+	if (worker < q->n_at)
+		set_at(q, worker, QUEUE_NONE);
+}
+
+void
+queue_stop(struct queue *q, bool stop)
+{
+	q->stopped = stop;
+}
+
+size_t
+queue_find(const struct queue *q, const char *path, uint32_t line,
+    const char *old, const char *new_text)
+{
+	uint64_t key = cand_key(path, line, old, new_text);
+
+	for (size_t k = key & (q->n_table - 1); q->table[k] != 0;
+	     k = (k + 1) & (q->n_table - 1)) {
+		if (q->c.v[q->table[k] - 1].key == key)
+			return q->table[k] - 1;
+	}
+	return QUEUE_NONE;
+}

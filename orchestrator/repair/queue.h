@@ -1,0 +1,62 @@
+/*
+ * queue.h - candidates, sorted once, grouped into hypotheses and dealt out.
+ *
+ *	struct queue *q = queue_create(&cands, sources, n, seed);
+ *	queue_hypo(q, 0)->sentence
+ *	n = queue_next(q, worker, "H1", 20, out);   out[i]: indices
+ *	queue_settle(q, out[0], false);
+ *	queue_return(q, worker);     what it still held is dealt again
+ *
+ * A worker gets the candidates of its own hypothesis in order, then helps with
+ * others, so that none idles while candidates are left. Workers are numbers
+ * that the caller gives out, from 1.
+ */
+#ifndef REPAIR_QUEUE_H
+#define REPAIR_QUEUE_H
+
+#include "orchestrator/repair/cand.h"
+#include "orchestrator/repair/operators.h"
+
+#define QUEUE_MAX_HYPO 24
+#define QUEUE_NONE SIZE_MAX
+
+struct hypo {
+	char name[8];       /* "H1" */
+	char place[160];    /* "restock() (inventory.py:40-58)" */
+	char sentence[320]; /* for a person */
+	size_t total, left, tried;
+	size_t holders; /* workers at it */
+	uint32_t *list; /* its candidates, best first */
+	size_t n_list, next;
+};
+
+struct queue;
+
+/* Takes the candidates (c is empty afterwards); sources must outlive q. */
+struct queue *queue_create(struct cands *c, struct source *const *sources,
+    size_t n_sources, uint64_t seed);
+void queue_free(struct queue *q);
+size_t queue_n_hypo(const struct queue *q);
+const struct hypo *queue_hypo(const struct queue *q, size_t i);
+size_t queue_hypo_find(const struct queue *q, const char *name);
+size_t queue_n_cand(const struct queue *q);
+size_t queue_left(const struct queue *q);
+const struct cand *queue_cand(const struct queue *q, size_t i);
+const struct source *queue_source(const struct queue *q, size_t i);
+/* Deal at most max candidates to worker: all of one hypothesis, in order.
+ * hypo may be NULL or unknown: the best that is left. */
+size_t queue_next(struct queue *q, uint32_t worker, const char *hypo,
+    size_t max, uint32_t *ret);
+/* A candidate was tried. One that was settled before stays as it was. */
+void queue_settle(struct queue *q, size_t cand, bool passed);
+/* A dealt candidate that was not tried after all. */
+void queue_undeal(struct queue *q, size_t cand);
+/* The worker is gone or done. */
+void queue_return(struct queue *q, uint32_t worker);
+/* Nothing is dealt any more, until it is started again. */
+void queue_stop(struct queue *q, bool stop);
+/* The candidate with this place and text; QUEUE_NONE. */
+size_t queue_find(const struct queue *q, const char *path, uint32_t line,
+    const char *old, const char *new_text);
+
+#endif

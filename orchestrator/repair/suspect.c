@@ -1,0 +1,365 @@
+#include "common/compat.h"
+
+#include "common/log.h"
+#include "common/path.h"
+#include "common/text.h"
+#include "orchestrator/repair/callgraph.h"
+#include "orchestrator/repair/suspect.h"
+#include "orchestrator/repair/word.h"
+
+#define UNITS_MAX 600
+#define NAMES_MAX 60 /* failing names that are looked at */
+
+#define W_BASE 0.12f   /* a function that no failing test reaches */
+#define W_REACH 4.0f   /* reached by failing tests only */
+#define W_FRAME 2.0f   /* in a traceback */
+#define W_LAST 5.0f    /* its last frame in a source */
+#define W_NAME 1.5f    /* named by a failing test's name */
+#define W_OUTPUT 0.6f  /* named in the output */
+#define LINE_FACTOR 2.5f
+#define STEP_FACTOR 0.92f /* one call further from the test */
+
+struct unit { /* one test: lines of a test file */
+	uint32_t file;
+	uint32_t first, last;
+	bool failing;
+};
+
+struct work {
+	const struct suspect_facts *f;
+	struct source *const *files;
+	size_t n_src, n;
+	struct graph g;
+	struct unit unit[UNITS_MAX];
+	size_t n_unit;
+	float *evidence;    /* a node */
+	float *line_weight; /* of the source in hand */
+};
+
+bool
+suspect_is_test(const char *path)
+{
+	const char *base = path_base(path);
+	const char *dot = strchr(base, '.');
+	char stem[64];
+
+	if (text_starts(path, "test/") || text_starts(path, "tests/") ||
+	    strstr(path, "/test/") != NULL || strstr(path, "/tests/") != NULL ||
+	    strstr(path, "__tests__/") != NULL ||
+	    text_starts(path, "spec/") || strstr(path, "/spec/") != NULL ||
+	    text_starts(path, "testing/") || text_starts(path, "t/"))
+		return true;
+	if (strstr(base, ".test.") != NULL || strstr(base, ".spec.") != NULL)
+		return true;
+	snprintf(stem, sizeof stem, "%.*s",
+	    (int)(dot != NULL && dot - base < 60 ? dot - base : 60), base);
+	return text_starts(base, "test_") || text_ends(stem, "_test") ||
+	    text_ends(stem, "_tests") || text_starts(base, "test-") ||
+	    text_ends(stem, "Test") || text_ends(stem, "Tests") ||
+	    strcmp(stem, "test") == 0 || strcmp(stem, "tests") == 0 ||
+	    strcmp(stem, "conftest") == 0;
+}
+
+static void
+unit_add(struct work *w, size_t file, uint32_t first, uint32_t last)
+{
+	if (w->n_unit < UNITS_MAX && last >= first)
+		w->unit[w->n_unit++] = (struct unit) { .file = (uint32_t)file,
+			.first = first,
+			.last = last };
+}
+
+/* Tests of a file: functions, and calls such as test("title", () => ...). */
+static void
+find_units(struct work *w, size_t file)
+{
+	const struct source *s = w->files[file];
+
+	for (size_t r = 0; r < s->n_region; r++)
+		unit_add(w, file, s->region[r].first_line,
+		    s->region[r].last_line);
+	for (size_t i = 0; i + 2 < s->n_tok; i++) {
+		if (tok_kind(s, i, TOK_IDENT) && tok_is(s, i + 1, "(") &&
+		    tok_kind(s, i + 2, TOK_STRING) &&
+		    s->tok[i + 1].match > (int32_t)i + 3 &&
+		    tok_in(s, i, "test it specify Test check scenario"))
+			unit_add(w, file, s->tok[i].line,
+			    s->tok[s->tok[i + 1].match].line);
+	}
+}
+
+/* The last word-like part of a test's name: a::b::c, a.b.c, "a > b > c". */
+static const char *
+last_part(const char *name, size_t *ret_len)
+{
+	const char *p = name, *start = name, *end = name + strlen(name);
+
+	if (end > name && end[-1] == ']' && strchr(name, '[') > name)
+		end = strrchr(name, '[');
+	for (; p < end; p++) {
+		if (p[0] == ':' && p[1] == ':')
+			start = p + 2;
+		else if (p[0] == '>' && p[1] == ' ')
+			start = p + 2;
+		else if (p[0] == '.' && p > name && word_is_char(p[-1]) &&
+		    word_is_char(p[1]) && strchr(name, ' ') == NULL)
+			start = p + 1;
+		else if (p[0] == ' ' && p[1] == '(' && p > start)
+			end = p; /* unittest: test_x (module.Class) */
+	}
+	*ret_len = (size_t)(end - start);
+	return start;
+}
+
+static void
+mark_line(struct work *w, size_t file, uint32_t line)
+{
+	struct unit *best = NULL;
+
+	for (size_t u = 0; u < w->n_unit; u++) {
+		struct unit *t = &w->unit[u];
+
+		if (t->file != file || line < t->first || line > t->last)
+			continue;
+		if (best == NULL || t->first >= best->first)
+			best = t;
+	}
+	if (best != NULL) {
+		best->failing = true;
+		return;
+	}
+	unit_add(w, file, line > 4 ? line - 4 : 1, line + 8);
+	if (w->n_unit > 0)
+		w->unit[w->n_unit - 1].failing = true;
+}
+
+/* Which units does a failing name mean? */
+static void
+mark_name(struct work *w, const char *name)
+{
+	size_t len;
+	const char *part = last_part(name, &len);
+
+	if (len < 3)
+		return;
+	for (size_t k = w->n_src; k < w->n; k++) {
+		const struct source *s = w->files[k];
+		const char *hit;
+		bool found = false;
+
+		for (size_t r = 0; r < s->n_region; r++) {
+			if (strlen(s->region[r].name) == len &&
+			    memcmp(s->region[r].name, part, len) == 0) {
+				mark_line(w, k, s->region[r].first_line);
+				found = true;
+			}
+		}
+		if (found)
+			continue;
+		hit = memmem(s->text, s->len, part, len);
+		if (hit == NULL)
+			continue;
+		mark_line(w, k, source_line(s, (size_t)(hit - s->text)));
+	}
+}
+
+/* Lines that the output names, in a form such as path:12 or path", line 12.
+ * Calls back in order of appearance, for the files of one side. */
+static void
+each_mention(struct work *w, size_t file,
+    void (*fn)(struct work *, size_t, uint32_t, bool last))
+{
+	const struct source *s = w->files[file];
+	const char *base = path_base(s->path), *out = w->f->output, *p = out;
+	uint32_t last = 0;
+
+	for (int n = 0; n < 200 && (p = strstr(p, base)) != NULL; n++) {
+		const char *q = p + strlen(base);
+		unsigned long line = 0;
+
+		if (p > out && (word_is_char(p[-1]) || p[-1] == '-')) {
+			p = q;
+			continue;
+		}
+		p = q;
+		if (*q == ':')
+			line = strtoul(q + 1, NULL, 10);
+		else if (strncmp(q, "\", line ", 8) == 0)
+			line = strtoul(q + 8, NULL, 10);
+		else if (strncmp(q, ", line ", 7) == 0 ||
+		    strncmp(q, ": line ", 7) == 0)
+			line = strtoul(q + 7, NULL, 10);
+		else if (*q == '(')
+			line = strtoul(q + 1, NULL, 10);
+		if (line == 0 || line > s->n_line)
+			continue;
+		last = (uint32_t)line;
+		fn(w, file, last, false);
+	}
+	if (last != 0)
+		fn(w, file, last, true);
+}
+
+static void
+mention_test(struct work *w, size_t file, uint32_t line, bool last)
+{
+	if (!last)
+		mark_line(w, file, line);
+}
+
+static void
+mention_source(struct work *w, size_t file, uint32_t line, bool last)
+{
+	size_t node = graph_node(&w->g, file, line);
+
+	if (node < w->g.n_node && w->evidence[node] < (last ? W_LAST : W_FRAME))
+		w->evidence[node] = last ? W_LAST : W_FRAME;
+}
+
+static float
+root(float x)
+{
+	float r = x > 1 ? x : 1;
+
+	for (int i = 0; i < 20; i++)
+		r = (r + x / r) / 2;
+	return r;
+}
+
+/* Ochiai: failed(f) / sqrt(all failing * (failed(f) + passed(f))). */
+static void
+add_reach(struct work *w)
+{
+	struct graph *g = &w->g;
+	uint8_t *reach = xmalloc(g->n_node + 1), *best;
+	float *failed = xcalloc(g->n_node + 1, sizeof *failed);
+	float *passed = xcalloc(g->n_node + 1, sizeof *passed);
+	size_t n_failing = 0;
+
+	best = xmalloc(g->n_node + 1);
+	memset(best, GRAPH_FAR, g->n_node + 1);
+	for (size_t u = 0; u < w->n_unit; u++) {
+		const struct unit *t = &w->unit[u];
+
+		if (t->file >= g->n_files)
+			continue;
+		n_failing += t->failing;
+		graph_reach_lines(g, t->file, t->first, t->last, reach);
+		for (size_t k = 0; k < g->n_node; k++) {
+			if (reach[k] == GRAPH_FAR)
+				continue;
+			if (t->failing)
+				failed[k]++;
+			else
+				passed[k]++;
+			if (t->failing && reach[k] < best[k])
+				best[k] = reach[k];
+		}
+	}
+	for (size_t k = 0; k < g->n_node && n_failing > 0; k++) {
+		float near = 1;
+
+		for (uint8_t d = 0; d < best[k] && d < 20; d++)
+			near *= STEP_FACTOR;
+		if (failed[k] > 0)
+			w->evidence[k] += W_REACH * near * failed[k] /
+			    root((float)n_failing * (failed[k] + passed[k]));
+	}
+	if (n_failing == 0) {
+		for (size_t k = 0; k < g->n_node; k++)
+			w->evidence[k] += 1;
+	}
+	free(reach);
+	free(best);
+	free(failed);
+	free(passed);
+}
+
+/* Is the function's name part of a failing test's name? */
+static bool
+name_in_test(const char *test, const char *name)
+{
+	size_t len = strlen(name);
+	const char *p = test;
+
+	while (len > 2 && (p = strcasestr(p, name)) != NULL) {
+		if ((p == test || !word_is_char(p[-1]) || p[-1] == '_') &&
+		    (!word_is_char(p[len]) || p[len] == '_'))
+			return true;
+		p++;
+	}
+	return false;
+}
+
+static void
+add_names(struct work *w)
+{
+	struct graph *g = &w->g;
+
+	for (size_t k = 0; k < g->n_node; k++) {
+		const struct node *n = &g->node[k];
+		const struct source *s = w->files[n->file];
+		const char *name;
+
+		if (n->file >= w->n_src || n->region < 0)
+			continue;
+		name = s->region[n->region].name;
+		if (strlen(name) < 3)
+			continue;
+		if (word_in_text(w->f->output, name, strlen(name)))
+			w->evidence[k] += W_OUTPUT;
+		for (size_t i = 0; i < w->f->failing->n && i < NAMES_MAX; i++) {
+			size_t len;
+			const char *part = last_part(w->f->failing->v[i], &len);
+
+			if (name_in_test(part, name)) {
+				w->evidence[k] += W_NAME;
+				break;
+			}
+		}
+	}
+}
+
+static void
+mention_line(struct work *w, size_t file, uint32_t line, bool last)
+{
+	(void)file;
+	if (last)
+		w->line_weight[line - 1] *= LINE_FACTOR;
+}
+
+void
+suspect_lines(const struct suspect_facts *f, struct source *const *files,
+    size_t n_src, size_t n, float **ret)
+{
+	struct work w = { .f = f, .files = files, .n_src = n_src, .n = n };
+
+	graph_build(&w.g, files, n);
+	w.evidence = xcalloc(w.g.n_node + 1, sizeof *w.evidence);
+	for (size_t k = n_src; k < n && k < w.g.n_files; k++)
+		find_units(&w, k);
+	for (size_t k = n_src; k < n; k++)
+		each_mention(&w, k, mention_test);
+	for (size_t i = 0; i < f->failing->n && i < NAMES_MAX; i++)
+		mark_name(&w, f->failing->v[i]);
+	for (size_t k = 0; k < n_src; k++)
+		each_mention(&w, k, mention_source);
+	add_reach(&w);
+	add_names(&w);
+	for (size_t k = 0; k < n_src; k++) {
+		const struct source *s = files[k];
+		float *weight = xcalloc(s->n_line + 1, sizeof *weight);
+
+		for (uint32_t line = 1; line <= s->n_line; line++) {
+			size_t node = graph_node(&w.g, k, line);
+
+			weight[line - 1] = W_BASE +
+			    (node < w.g.n_node ? w.evidence[node] : 0);
+		}
+		w.line_weight = weight;
+		each_mention(&w, k, mention_line);
+		ret[k] = weight;
+	}
+	free(w.evidence);
+	graph_clear(&w.g);
+}

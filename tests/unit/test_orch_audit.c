@@ -1,0 +1,190 @@
+/* The audit chain: intact, and every way of damage is named by its line. */
+#include "common/compat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "orchestrator/store/audit.h"
+
+static char dir[] = "/tmp/foray-test-audit-XXXXXX";
+
+static int
+setup(void **state unused_arg)
+{
+	memcpy(dir + sizeof dir - 7, "XXXXXX", 6);
+	return mkdtemp(dir) == NULL || setenv("XDG_STATE_HOME", dir, 1) < 0;
+}
+
+static int
+teardown(void **state unused_arg)
+{
+	return path_rmtree(dir, NULL);
+}
+
+/* A run with n audit lines; its audit.jsonl. */
+static char *
+make_chain(int n, struct store **ret)
+{
+	struct audit *a;
+	int i;
+
+	assert_int_equal(store_create(ret, NULL), 0);
+	assert_int_equal(audit_open(*ret, &a, NULL), 0);
+	for (i = 0; i < n; i++)
+		assert_int_equal(
+		    audit_write(a, i, "w1", "command", "echo \"a\\b\"\n\xff",
+			"{\"k\":[1,2]}", "allow", NULL),
+		    0);
+	audit_close(a);
+	return path_join(store_dir(*ret), "audit.jsonl");
+}
+
+static int
+verify(struct store *s, char *note, struct err *e)
+{
+	uint64_t n;
+
+	e->text[0] = '\0';
+	return audit_verify(s, &n, note, 256, e);
+}
+
+static void
+test_intact(void **state unused_arg)
+{
+	struct store *s;
+	char *path = make_chain(5, &s), note[256];
+	struct err e;
+
+	assert_int_equal(verify(s, note, &e), 0);
+	assert_string_equal(note, "");
+	free(path);
+	store_close(s);
+}
+
+static void
+test_empty(void **state unused_arg)
+{
+	struct store *s;
+	char *path = make_chain(0, &s), note[256];
+	struct err e;
+
+	assert_int_equal(verify(s, note, &e), 0);
+	free(path);
+	store_close(s);
+}
+
+/* Every single byte of the file, changed: its line is named. */
+static void
+test_any_byte(void **state unused_arg)
+{
+	struct store *s;
+	char *path = make_chain(4, &s), note[256], want[32];
+	struct buf b;
+	struct err e;
+	size_t i, line = 1;
+
+	buf_init(&b, 1 << 20);
+	assert_int_equal(file_read(path, true, &b, NULL), 0);
+	for (i = 0; i < b.len; i++) {
+		char old = b.data[i];
+
+		if (old == '\n') {
+			line++;
+			continue; /* two lines become one: said as well */
+		}
+		b.data[i] = (char)(old ^ 1);
+		assert_int_equal(
+		    file_write(path, b.data, b.len, 0600, NULL), 0);
+		assert_true(verify(s, note, &e) < 0);
+		(void)snprintf(want, sizeof want, "line %zu ", line);
+		if (b.data[i] != '\n' && strstr(e.text, want) == NULL)
+			fail_msg("byte %zu: \"%s\" does not name %s", i, e.text,
+			    want);
+		b.data[i] = old;
+	}
+	buf_clear(&b);
+	free(path);
+	store_close(s);
+}
+
+static void
+cut(const char *path, size_t drop_line, size_t of)
+{
+	struct buf b, out;
+	char *p, *nl;
+	size_t line = 1;
+
+	buf_init(&b, 1 << 20);
+	buf_init(&out, 1 << 20);
+	assert_int_equal(file_read(path, true, &b, NULL), 0);
+	for (p = b.data; (nl = strchr(p, '\n')) != NULL; p = nl + 1, line++)
+		if (line != drop_line)
+			assert_int_equal(
+			    buf_add(&out, p, (size_t)(nl - p) + 1), 0);
+	assert_int_equal(line - 1, of);
+	assert_int_equal(file_write(path, out.data, out.len, 0600, NULL), 0);
+	buf_clear(&b);
+	buf_clear(&out);
+}
+
+static void
+test_missing_lines(void **state unused_arg)
+{
+	struct store *s;
+	char note[256], *path;
+	struct err e;
+
+	path = make_chain(4, &s);
+	cut(path, 4, 4);
+	assert_true(verify(s, note, &e) < 0);
+	assert_non_null(strstr(e.text, "line 4 is missing"));
+	free(path);
+	store_close(s);
+
+	path = make_chain(4, &s);
+	cut(path, 2, 4);
+	assert_true(verify(s, note, &e) < 0);
+	assert_non_null(strstr(e.text, "line 2 "));
+	free(path);
+	store_close(s);
+}
+
+/* What a crash leaves is said and is no damage. */
+static void
+test_torn(void **state unused_arg)
+{
+	struct store *s;
+	char *path = make_chain(3, &s), note[256];
+	struct err e;
+	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fd_write_all(fd, "{\"n\":4", 6), 0);
+	fd_close(&fd);
+	assert_int_equal(verify(s, note, &e), 0);
+	assert_non_null(strstr(note, "torn"));
+	free(path);
+	store_close(s);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_intact, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_empty, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_any_byte, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    test_missing_lines, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

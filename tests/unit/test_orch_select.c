@@ -1,0 +1,133 @@
+/* Pure parts of the orchestrator: selection, ledger, detection of tests. */
+#include "common/compat.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/fdio.h"
+#include "common/path.h"
+#include "orchestrator/run/detect.h"
+#include "orchestrator/run/ledger.h"
+#include "orchestrator/verify/select.h"
+
+static void
+test_select(void **state unused_arg)
+{
+	static const char one[] = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
+	static const char two[] =
+	    "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n-c\n+b\n+d\n";
+	static const char wide[] = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+bbb\n";
+
+	assert_int_equal(select_changed_lines(one, sizeof one - 1, NULL), 2);
+	assert_true(
+	    select_better(one, sizeof one - 1, 9, two, sizeof two - 1, 1));
+	assert_true(
+	    select_better(one, sizeof one - 1, 9, wide, sizeof wide - 1, 1));
+	assert_true(
+	    select_better(one, sizeof one - 1, 1, one, sizeof one - 1, 2));
+	assert_false(
+	    select_better(one, sizeof one - 1, 2, one, sizeof one - 1, 2));
+}
+
+static void
+test_ledger(void **state unused_arg)
+{
+	struct ledger l = { .max_calls = 2 };
+	struct err e = { 0 };
+
+	assert_int_equal(ledger_reserve(&l, &e), 0);
+	assert_int_equal(ledger_reserve(&l, &e), 0);
+	assert_int_equal(ledger_reserve(&l, &e), ERR_BUDGET);
+	assert_true(l.spent);
+	ledger_release(&l);
+	assert_int_equal(ledger_reserve(&l, &e), 0);
+	ledger_settle(&l, 10, 5, 3);
+	ledger_settle(&l, 1, 1, 0);
+	assert_int_equal(l.calls, 2);
+	assert_int_equal(ledger_reserve(&l, &e), ERR_BUDGET);
+	l = (struct ledger){ .max_tokens = 10 };
+	assert_int_equal(ledger_reserve(&l, &e), 0);
+	ledger_settle(&l, 8, 2, 0);
+	assert_int_equal(ledger_reserve(&l, &e), ERR_BUDGET);
+}
+
+static char dir[] = "/tmp/foray-test-detect-XXXXXX";
+
+static void
+put(const char *name, const char *text, struct strv *files)
+{
+	char *path = path_join(dir, name), *up = path_dir(path);
+
+	assert_int_equal(path_mkdirs(up, 0755, NULL), 0);
+	assert_int_equal(file_write(path, text, strlen(text), 0644, NULL), 0);
+	strv_add(files, name);
+	free(path);
+	free(up);
+}
+
+/* pairs: name, text, ..., NULL. */
+static void
+detects(const char *want, const char *const *pairs)
+{
+	struct strv files = { 0 }, got = { 0 };
+	const char *why;
+	struct err e = { 0 };
+	int r;
+
+	memcpy(dir + sizeof dir - 7, "XXXXXX", 6);
+	assert_non_null(mkdtemp(dir));
+	for (; *pairs != NULL; pairs += 2)
+		put(pairs[0], pairs[1], &files);
+	strv_sort(&files);
+	r = detect_tests(dir, &files, &got, &why, &e);
+	if (want == NULL) {
+		assert_int_equal(r, ERR_NOTFOUND);
+	} else {
+		assert_int_equal(r, 0);
+		assert_string_equal(got.v[0], want);
+	}
+	strv_clear(&files);
+	strv_clear(&got);
+	assert_int_equal(path_rmtree(dir, NULL), 0);
+}
+
+#define D(want, ...) detects(want, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void
+test_detect(void **state unused_arg)
+{
+	D(NULL, "README", "x");
+	D("python3 -m pytest -v", "conftest.py", "", "test_a.py", "");
+	D("python3 -m pytest -v", "pyproject.toml", "[tool.pytest]",
+	    "tests/test_a.py", "");
+	D(".venv/bin/python -m pytest -v", ".venv/bin/python", "", "pytest.ini",
+	    "", "test_a.py", "");
+	D("python3 -m unittest discover -v -s tests", "tests/test_a.py", "");
+	D("python3 -m unittest discover -v", "tests/__init__.py", "",
+	    "tests/test_a.py", "");
+	D("make test", "Makefile", "all:\n\ntest : all\n\techo\n");
+	D("make check", "Makefile", "test := 3\ncheck:\n\techo\n");
+	D("npm test --silent", "package.json",
+	    "{\"scripts\":{\"test\":\"node --test\"}}");
+	D(NULL, "package.json",
+	    "{\"scripts\":{\"test\":\"echo \\\"Error: no test "
+	    "specified\\\" && exit 1\"}}");
+	D(NULL, "package.json", "{{{");
+	/* Somebody else's tests do not count. */
+	D(NULL, "node_modules/x/test_a.py", "");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_select),
+		cmocka_unit_test(test_ledger),
+		cmocka_unit_test(test_detect),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/*
+ * The supplied profiles as bwrap's arguments, against tests/golden/. After a
+ * change that is meant: FORAY_GOLDEN_UPDATE=1, then look at the difference.
+ */
+#include "common/compat.h"
+
+#include <setjmp.h>
+/* cmocka needs the ones above */
+#include <cmocka.h>
+
+#include "common/fdio.h"
+#include "common/path.h"
+#include "common/text.h"
+#include "sandbox/bwrap_args.h"
+#include "sandbox/profile.h"
+
+/* How /bin, /lib and /opt look is this machine's affair. */
+static bool
+is_machine(const char *line)
+{
+	return text_starts(line, "--symlink ") ||
+	    text_starts(line, "--ro-bind /bin") ||
+	    text_starts(line, "--ro-bind /sbin") ||
+	    text_starts(line, "--ro-bind /lib") ||
+	    text_starts(line, "--ro-bind /opt");
+}
+
+/* One option a line. */
+static void
+to_lines(const struct strv *args, struct buf *ret)
+{
+	struct buf line;
+	size_t i = 0;
+
+	buf_init(&line, 65536);
+	while (i < args->n) {
+		buf_reset(&line);
+		assert_int_equal(buf_adds(&line, args->v[i++]), 0);
+		while (i < args->n && !text_starts(args->v[i], "--"))
+			assert_int_equal(
+			    buf_printf(&line, " %s", args->v[i++]), 0);
+		if (!is_machine(buf_str(&line)))
+			assert_int_equal(
+			    buf_printf(ret, "%s\n", buf_str(&line)), 0);
+	}
+	buf_clear(&line);
+}
+
+static void
+compare(const char *name, const struct sandbox_spec *spec)
+{
+	struct strv args = { 0 };
+	struct buf got, want;
+	char *path = path_joinf("tests/golden", "%s.txt", name);
+	struct err e;
+
+	buf_init(&got, 1 << 20);
+	buf_init(&want, 1 << 20);
+	bwrap_args(spec, 3, 4, &args);
+	to_lines(&args, &got);
+	if (getenv("FORAY_GOLDEN_UPDATE") != NULL)
+		assert_int_equal(
+		    file_write(path, got.data, got.len, 0644, &e), 0);
+	if (file_read(path, false, &want, &e) < 0)
+		fail_msg("%s", e.text);
+	assert_string_equal(buf_str(&got), buf_str(&want));
+	free(path);
+	strv_clear(&args);
+	buf_clear(&got);
+	buf_clear(&want);
+}
+
+static struct toolchain tools;
+static struct strv guarded;
+
+static void
+example(struct profile *p)
+{
+	*p = (struct profile){
+		.tools = &tools,
+		.root = "/home/person/project",
+		.workdir = "/home/person/project/sub",
+		.tree_src = "@merged",
+		.base_src = "/cache/snap/tree",
+		.up_src = "/scratch/w1/up",
+		.link_src = "/scratch/w1/link",
+		.worker_src = "/usr/libexec/foray/foray-worker",
+		.guarded = &guarded,
+	};
+}
+
+static void
+test_outer(void **state)
+{
+	struct sandbox_spec spec;
+	struct profile p;
+
+	(void)state;
+	example(&p);
+	profile_outer(&p, &spec);
+	compare("bwrap-outer", &spec);
+	assert_int_equal(spec.argv.n, 1);
+	assert_string_equal(spec.argv.v[0], IN_WORKER);
+	assert_string_equal(strv_getenv(&spec.env, "PATH"), "/x/bin:/usr/bin");
+	assert_string_equal(
+	    strv_getenv(&spec.env, "PYENV_ROOT"), "/home/person/.pyenv");
+	spec_clear(&spec);
+}
+
+static void
+test_inner(void **state)
+{
+	struct sandbox_spec spec;
+	struct profile p;
+
+	(void)state;
+	example(&p);
+	p.tree_src = NULL;
+	profile_inner(&p, false, &spec);
+	compare("bwrap-inner", &spec);
+	spec_clear(&spec);
+	p.tree_src = "@merged";
+	profile_inner(&p, true, &spec);
+	compare("bwrap-inner-candidate", &spec);
+	spec_clear(&spec);
+}
+
+static void
+test_direct(void **state)
+{
+	struct sandbox_spec spec;
+	struct profile p;
+
+	(void)state;
+	example(&p);
+	p.tree_src = p.root;
+	profile_direct(&p, &spec);
+	spec.keep_tty = true;
+	compare("bwrap-direct", &spec);
+	spec_clear(&spec);
+}
+
+/* Every kind, by hand. */
+static void
+test_kinds(void **state)
+{
+	struct sandbox_spec spec;
+
+	(void)state;
+	spec_init(&spec, LAYER_INNER);
+	spec_mount(&spec, MOUNT_RO, "/a b", "/c");
+	spec_mount(&spec, MOUNT_RW, "/a", "/c");
+	spec_mount_try(&spec, MOUNT_RO, "/a", "/c");
+	spec_mount_try(&spec, MOUNT_RW, "/a", "/c");
+	spec_tmpfs(&spec, "/t", 0);
+	spec_tmpfs(&spec, "/t", 4096);
+	spec_mount(&spec, MOUNT_DIR, NULL, "/d");
+	spec_mount(&spec, MOUNT_PROC, NULL, "/proc");
+	spec_mount(&spec, MOUNT_DEV, NULL, "/dev");
+	spec_mount(&spec, MOUNT_REMOUNT_RO, NULL, "/t");
+	compare("bwrap-kinds", &spec);
+	spec_clear(&spec);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_outer),
+		cmocka_unit_test(test_inner),
+		cmocka_unit_test(test_direct),
+		cmocka_unit_test(test_kinds),
+	};
+	int r;
+
+	strv_addl(&tools.show, "/home/person/.pyenv", "/home/person/go",
+	    (char *)NULL);
+	strv_add(&tools.mask, "/home/person/go/credentials");
+	tools.path = strdup("/x/bin:/usr/bin");
+	strv_addl(&guarded, "tests/test_a.py",
+	    "/home/person/project/tests/test_b.py", "/elsewhere",
+	    (char *)NULL);
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	toolchain_clear(&tools);
+	strv_clear(&guarded);
+	return r;
+}
