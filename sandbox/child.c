@@ -2,11 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/fdio.h"
@@ -17,6 +15,7 @@
 #include "sandbox/bwrap_args.h"
 #include "sandbox/child.h"
 #include "sandbox/limits.h"
+#include "sandbox/shield.h"
 #include "sandbox/stage.h"
 
 #define MERGED "@merged"
@@ -28,6 +27,7 @@ struct work {
 	struct sandbox_spec spec;
 	struct overlay overlay;
 	bool has_overlay;
+	bool in_namespace; /* we have a mount namespace of our own */
 	char *bwrap;
 	int status_fd, report_fd; /* after the descriptors were sorted */
 	int args_fd, filter_fd;
@@ -173,11 +173,16 @@ enter_stage(struct work *w, struct err *e)
 static int
 enter_namespaces(struct work *w, struct err *e)
 {
-	if (w->has_overlay)
+	bool wanted = w->spec.limits.procs > 0 || shield_count(&w->spec) > 0;
+
+	if (w->has_overlay) {
+		w->in_namespace = true;
 		return overlay_enter(&w->overlay, e);
+	}
+	w->in_namespace = wanted && overlay_namespaces(NULL) == 0;
 	/* NPROC counts what a uid runs in a user namespace and those below it:
 	 * without one of our own it would count everything else, too. */
-	if (w->spec.limits.procs > 0 && overlay_namespaces(NULL) < 0)
+	if (!w->in_namespace)
 		w->spec.limits.procs = 0;
 	return 0;
 }
@@ -200,77 +205,6 @@ place_merged(struct work *w, struct err *e)
 		free(m->src);
 		m->src = src;
 	}
-	return 0;
-}
-
-/* Open below dir with no symbolic link on the way: 0, or a negative errno. */
-static int
-check_below(const char *dir, const char *rel)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
-	};
-	int dirfd, fd, r = 0;
-
-	dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dirfd < 0)
-		return -errno;
-	fd = (int)syscall(SYS_openat2, dirfd, rel, &how, sizeof how);
-	if (fd < 0)
-		r = -errno;
-	fd_close(&fd);
-	fd_close(&dirfd);
-	return r;
-}
-
-/* The writable mount that m's source lies in: what is there was written by
- * sandboxed programs. */
-static const struct sandbox_mount *
-writable_around(const struct sandbox_spec *s, const struct sandbox_mount *m)
-{
-	for (size_t i = 0; i < s->n_mounts; i++) {
-		if (&s->mounts[i] != m && s->mounts[i].kind == MOUNT_RW &&
-		    path_is_below(m->src, s->mounts[i].src))
-			return &s->mounts[i];
-	}
-	return NULL;
-}
-
-/* Leave out the optional read-only mounts of files that are not there, or that
- * a symbolic link leads to. bwrap would follow it out here, where more can be
- * seen than inside: a link ".git/hooks" to our socket's directory would show
- * that directory to the next command. */
-static int
-drop_unsafe(struct work *w, struct err *e)
-{
-	struct sandbox_spec *s = &w->spec;
-	const struct sandbox_mount *around;
-	const char *rel;
-	size_t n = 0;
-	bool keep;
-	int r;
-
-	for (size_t i = 0; i < s->n_mounts; i++) {
-		keep = true;
-		around = NULL;
-		if (s->mounts[i].kind == MOUNT_RO && s->mounts[i].optional)
-			around = writable_around(s, &s->mounts[i]);
-		if (around != NULL) {
-			rel = path_rel(s->mounts[i].src, around->src);
-			r = check_below(around->src, *rel != '\0' ? rel : ".");
-			if (r < 0 && r != -ENOENT && r != -ENOTDIR &&
-			    r != -ELOOP && r != -EXDEV && r != -EACCES)
-				return err_set(e, ERR_SANDBOX, "check %s: %s",
-				    s->mounts[i].src, strerror(-r));
-			keep = r == 0;
-		}
-		/* Moved down in order: writable_around() sees old ones twice
-		 * at most, never one that is lost. */
-		if (keep)
-			s->mounts[n++] = s->mounts[i];
-	}
-	s->n_mounts = n;
 	return 0;
 }
 
@@ -323,7 +257,8 @@ prepare(struct work *w, struct err *e)
 		return r;
 	if ((r = tie_to_parent(w, e)) < 0 || (r = enter_namespaces(w, e)) < 0 ||
 	    (r = tie_to_parent(w, e)) < 0 || (r = place_merged(w, e)) < 0 ||
-	    (r = drop_unsafe(w, e)) < 0 || (r = make_files(w, e)) < 0)
+	    (r = shield_apply(&w->spec, w->in_namespace, e)) < 0 ||
+	    (r = make_files(w, e)) < 0)
 		return r;
 	if ((r = limits_apply(&w->spec.limits, e)) < 0)
 		return r;

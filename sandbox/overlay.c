@@ -53,8 +53,8 @@ write_maps(uid_t uid, gid_t gid, struct err *e)
 	return put("/proc/self/gid_map", line, e);
 }
 
-int
-overlay_namespaces(struct err *e)
+static int
+new_namespaces(int flags, struct err *e)
 {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
@@ -62,11 +62,25 @@ overlay_namespaces(struct err *e)
 	/* A process that changed its uid can't write its own maps until this
 	 * is set again. */
 	(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+	if (unshare(flags) < 0)
 		return err_set(e, ERR_SANDBOX,
 		    "a user namespace can't be made: %s", strerror(errno));
-	if (write_maps(uid, gid, e) < 0)
-		return ERR_SANDBOX;
+	return write_maps(uid, gid, e) < 0 ? ERR_SANDBOX : 0;
+}
+
+int
+overlay_user_namespace(struct err *e)
+{
+	return new_namespaces(CLONE_NEWUSER, e);
+}
+
+static int
+both_namespaces(struct err *e)
+{
+	int r = new_namespaces(CLONE_NEWUSER | CLONE_NEWNS, e);
+
+	if (r < 0)
+		return r;
 	if (mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
 		return err_set(e, ERR_SANDBOX,
 		    "the mount namespace can't be made a slave: %s",
@@ -184,7 +198,7 @@ overlay_enter(const struct overlay *o, struct err *e)
 	mode_t old = umask(0);
 	int r;
 
-	if ((r = overlay_namespaces(e)) < 0)
+	if ((r = both_namespaces(e)) < 0)
 		goto out;
 	if (o->on_tmpfs && (r = mount_tmpfs(o, e)) < 0)
 		goto out;

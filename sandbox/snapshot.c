@@ -84,7 +84,8 @@ settle_secrets(struct making *m, struct strv *secrets)
 		if (strcmp(en->path, secrets->v[j]) != 0)
 			continue;
 		j++;
-		if (bsearch(&en->path, tracked.v, tracked.n, sizeof *tracked.v,
+		if (tracked.n > 0 &&
+		    bsearch(&en->path, tracked.v, tracked.n, sizeof *tracked.v,
 			str_cmp) != NULL)
 			en->gone = false;
 		else

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/pidfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,31 +127,34 @@ hear(int fd, bool *ret_readonly, struct err *e)
 	}
 }
 
-/* One status line without the newline; false at the end of the file. Byte by
- * byte, since what follows is for sandbox_finished(). */
+/* One status line without the newline; false at the end of the stream. It looks
+ * first and takes that line alone: what follows is for sandbox_finished(). */
 static bool
 read_line(int fd, char *line, size_t size)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint64_t end = loop_now_ms() + BIRTH_MS, now;
-	size_t len = 0;
-	char c;
+	size_t len = 0, take;
+	char *nl = NULL;
+	ssize_t n;
 
-	while ((now = loop_now_ms()) < end) {
+	while (nl == NULL && len + 1 < size && (now = loop_now_ms()) < end) {
 		if (poll(&p, 1, (int)(end - now)) < 0 && errno != EINTR)
 			break;
 		if (p.revents == 0)
 			continue;
-		if (read(fd, &c, 1) != 1)
+		n = recv(fd, line + len, size - 1 - len, MSG_PEEK);
+		if (n <= 0)
 			break;
-		if (c == '\n') {
-			line[len] = '\0';
-			return true;
-		}
-		if (len + 1 < size)
-			line[len++] = c;
+		nl = memchr(line + len, '\n', (size_t)n);
+		take = nl != NULL ? (size_t)(nl - line) + 1 - len : (size_t)n;
+		if (recv(fd, line + len, take, 0) != (ssize_t)take)
+			break;
+		len += take;
 	}
-	return false;
+	if (nl != NULL)
+		*nl = '\0';
+	return nl != NULL;
 }
 
 /* The number after "key": in bwrap's status lines. */
@@ -202,7 +206,12 @@ sandbox_start(
 	    (r = seccomp_program(s->spec->layer, &c.filter, &c.filter_len, e)) <
 		0)
 		goto out;
-	if ((r = fd_pipe(status)) < 0 || (r = fd_pipe(reports)) < 0) {
+	/* A socket, since one can look into it: read_line(). */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, status) < 0) {
+		r = err_set(e, ERR_SANDBOX, "socketpair: %s", strerror(errno));
+		goto out;
+	}
+	if ((r = fd_pipe(reports)) < 0) {
 		r = err_set(e, ERR_SANDBOX, "pipe: %s", strerror(-r));
 		goto out;
 	}

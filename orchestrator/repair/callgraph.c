@@ -10,7 +10,8 @@
 #define EDGE_MAX 400000
 
 static void
-name_add(struct graph *g, const char *name, size_t len, uint32_t node)
+name_add(
+    struct graph *g, const char *name, size_t len, uint32_t node, bool prop)
 {
 	uint64_t h = word_hash(WORD_HASH_START, name, len);
 	size_t i = h % NAME_SLOTS;
@@ -21,6 +22,7 @@ name_add(struct graph *g, const char *name, size_t len, uint32_t node)
 		i = (i + 1) % NAME_SLOTS;
 	g->name[i] = node + 1;
 	g->hash[i] = h;
+	g->prop[i] = prop;
 	g->n_name++;
 }
 
@@ -37,25 +39,63 @@ edge_add(struct graph *g, uint32_t node)
 	g->edge[g->n_edge++] = node;
 }
 
+enum use { USE_NONE, USE_CALL, USE_MEMBER, USE_VALUE };
+
+static enum use
+use_of(const struct source *s, size_t i)
+{
+	bool member = i > 0 && tok_in(s, i - 1, ". -> ?.");
+
+	if (s->tok[i].kind != TOK_IDENT)
+		return USE_NONE;
+	if (s->dialect == DIALECT_SH)
+		return tok_flag(s, i, TF_VAR | TF_ARITH) ? USE_NONE : USE_CALL;
+	if (tok_is(s, i + 1, "("))
+		return USE_CALL;
+	if (member)
+		return USE_MEMBER;
+	if (tok_is(s, i + 1, "=") ||
+	    (i > 0 && tok_in(s, i - 1, "const let var")))
+		return USE_NONE;
+	return USE_VALUE;
+}
+
 /* Edges for the name at token i of source s. */
 static void
 edges_of_token(struct graph *g, const struct source *s, size_t i,
     uint32_t self)
 {
+	enum use use = use_of(s, i);
 	uint64_t h;
 	int n = 0;
 
-	if (s->tok[i].kind != TOK_IDENT)
+	if (use == USE_NONE || (use == USE_VALUE && s->tok[i].len < 5))
 		return;
 	h = word_hash(
 	    WORD_HASH_START, s->text + s->tok[i].off, s->tok[i].len);
 	for (size_t k = h % NAME_SLOTS;
 	     g->name[k] != 0 && n < SAME_NAME_MAX; k = (k + 1) % NAME_SLOTS) {
-		if (g->hash[k] == h && g->name[k] - 1 != self) {
+		if (g->hash[k] == h && g->name[k] - 1 != self &&
+		    (use != USE_MEMBER || g->prop[k])) {
 			edge_add(g, g->name[k] - 1);
 			n++;
 		}
 	}
+}
+
+/* `@property` above it, or `get name()`. */
+static bool
+is_property(const struct source *s, const struct region *r)
+{
+	size_t i = r->first_tok;
+
+	while (i > 0 && s->tok[i].line >= r->first_line)
+		i--;
+	for (size_t k = i + 1; k-- > 0 && k + 4 > i;) {
+		if (tok_in(s, k, "property cached_property getter"))
+			return true;
+	}
+	return tok_is(s, i + 1, "get");
 }
 
 /* Names that lead to a function: its own; for a constructor or an operator
@@ -72,14 +112,15 @@ enter_names(struct graph *g, const struct source *s, uint32_t first)
 		while (r < s->n_region && s->region[r].first_tok <= i) {
 			const char *name = s->region[r].name;
 
-			name_add(g, name, strlen(name), first + (uint32_t)r);
+			name_add(g, name, strlen(name), first + (uint32_t)r,
+			    is_property(s, &s->region[r]));
 			if (class_tok < s->n_tok &&
 			    (strncmp(name, "__", 2) == 0 ||
 			        strcmp(name, "constructor") == 0))
 				name_add(g,
 				    s->text + s->tok[class_tok].off,
 				    s->tok[class_tok].len,
-				    first + (uint32_t)r);
+				    first + (uint32_t)r, false);
 			r++;
 		}
 		if (tok_in(s, i, "export default"))
@@ -89,7 +130,7 @@ enter_names(struct graph *g, const struct source *s, uint32_t first)
 	}
 	for (; r < s->n_region; r++)
 		name_add(g, s->region[r].name, strlen(s->region[r].name),
-		    first + (uint32_t)r);
+		    first + (uint32_t)r, is_property(s, &s->region[r]));
 }
 
 static int
@@ -126,8 +167,6 @@ add_file(struct graph *g, size_t file, uint32_t top, const int32_t *of_line)
 		n->edge = (uint32_t)g->n_edge;
 		for (; at < count[k]; at++)
 			edges_of_token(g, s, order[at], self);
-		if (k > 0)
-			edge_add(g, top);
 		n->n_edge = (uint32_t)g->n_edge - n->edge;
 	}
 	free(count);
@@ -142,6 +181,7 @@ graph_build(struct graph *g, struct source *const *files, size_t n)
 	*g = (struct graph) { .files = files, .top = top };
 	g->name = xcalloc(NAME_SLOTS, sizeof *g->name);
 	g->hash = xcalloc(NAME_SLOTS, sizeof *g->hash);
+	g->prop = xcalloc(NAME_SLOTS, sizeof *g->prop);
 	g->node = xcalloc(GRAPH_MAX_NODES, sizeof *g->node);
 	for (size_t f = 0; f < n; f++) {
 		const struct source *s = files[f];
@@ -154,7 +194,9 @@ graph_build(struct graph *g, struct source *const *files, size_t n)
 			g->node[g->n_node++] =
 			    (struct node) { .file = (uint32_t)f,
 				    .region = (int32_t)k - 1 };
-		name_add(g, base, strcspn(base, "."), top[f]);
+		if (s->dialect == DIALECT_SH) /* ./conf.sh runs it */
+			name_add(
+			    g, base, strcspn(base, "."), top[f], false);
 		enter_names(g, s, top[f] + 1);
 		g->n_files++;
 	}
@@ -182,16 +224,19 @@ graph_clear(struct graph *g)
 	free(g->edge);
 	free(g->name);
 	free(g->hash);
+	free(g->prop);
 	*g = (struct graph) { 0 };
 }
 
-/* Breadth first from what ret already holds at distance 0. */
+/* Breadth first from what ret already holds at distance 0. What a file holds
+ * outside of its functions is reached with them, and leads no further. */
 static void
 spread(const struct graph *g, uint8_t *ret)
 {
-	for (uint8_t d = 0; d < 12; d++) {
-		bool more = false;
+	bool more = true;
 
+	for (uint8_t d = 0; d < 12 && more; d++) {
+		more = false;
 		for (size_t k = 0; k < g->n_node; k++) {
 			const struct node *n = &g->node[k];
 
@@ -205,8 +250,12 @@ spread(const struct graph *g, uint8_t *ret)
 				more = true;
 			}
 		}
-		if (!more)
-			return;
+	}
+	for (size_t k = 0; k < g->n_node; k++) {
+		uint32_t top = g->top[g->node[k].file];
+
+		if (ret[k] < GRAPH_FAR && ret[top] > ret[k] + 1)
+			ret[top] = (uint8_t)(ret[k] + 1);
 	}
 }
 

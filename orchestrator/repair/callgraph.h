@@ -2,8 +2,9 @@
  * callgraph.h - who may call whom, by names alone.
  *
  * A node is a function, or what a file holds outside its functions (region
- * -1). Any use of a name is an edge to every function of that name; a class
- * stands for its constructor and its operators.
+ * -1). A call of a name is an edge to every function of that name; so is a
+ * use of a property, and of a longer name as a value. A class stands for its
+ * constructor and its operators.
  */
 #ifndef REPAIR_CALLGRAPH_H
 #define REPAIR_CALLGRAPH_H
@@ -29,6 +30,7 @@ struct graph {
 	size_t n_edge, size_edge;
 	uint32_t *name; /* hash table: node number + 1 */
 	uint64_t *hash;
+	bool *prop; /* the name is a property's: used without a call */
 	size_t n_name;
 };
 

@@ -49,6 +49,18 @@ gen_stmt(const struct gen *g, size_t i)
 	return &g->s->stmt[g->s->tok[i].stmt];
 }
 
+/*
+ * A boolean place that begins at token i: a condition, what is returned, an
+ * operand of and/or, what stands before a `?`, the body of an arrow function.
+ */
+bool gen_boolean(const struct gen *g, size_t i, struct span *ret,
+    int *ret_rank);
+/* The place p with a clause more: op is gen_and() or gen_or(). */
+void gen_clause(struct gen *g, struct span p, const char *op, bool before,
+    int rank, int len, const char *text);
+/* Are all plain names of c known in block? */
+bool gen_known(struct gen *g, struct span c, struct span block);
+
 /* op_value.c */
 void op_pair(struct gen *g, size_t i);
 void op_relation(struct gen *g, size_t i);
@@ -87,6 +99,8 @@ void op_wrap(struct gen *g, size_t i);
 void op_slice(struct gen *g, size_t i);
 void op_insert(struct gen *g, size_t i);
 void op_append(struct gen *g, size_t i);
+/* op_twin.c */
+void op_twin(struct gen *g, size_t i);
 /* op_shell.c */
 void op_sh_test(struct gen *g, size_t i);
 void op_sh_expand(struct gen *g, size_t i);

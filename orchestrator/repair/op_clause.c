@@ -8,12 +8,8 @@
 
 #define CLAUSES_MAX 12
 
-/*
- * A boolean place that begins at token i: a condition, what is returned, an
- * operand of and/or, what stands before a `?`, the body of an arrow function.
- */
-static bool
-boolean_place(const struct gen *g, size_t i, struct span *ret, int *ret_rank)
+bool
+gen_boolean(const struct gen *g, size_t i, struct span *ret, int *ret_rank)
 {
 	const struct source *s = g->s;
 	const struct stmt *st = gen_stmt(g, i);
@@ -77,9 +73,8 @@ needs_parens(const struct source *s, struct span c, int prec)
 	return false;
 }
 
-/* place and/or text, or text before it. neg: the clause negated. */
-static void
-put_clause(struct gen *g, struct span p, const char *op, bool before, int rank,
+void
+gen_clause(struct gen *g, struct span p, const char *op, bool before, int rank,
     int len, const char *text)
 {
 	const struct source *s = g->s;
@@ -135,9 +130,8 @@ clause_end(const struct source *s, size_t j)
 	return EXPR_NONE;
 }
 
-/* Are all plain names of the clause known in the block? */
-static bool
-names_known(struct gen *g, struct span c, struct span block)
+bool
+gen_known(struct gen *g, struct span c, struct span block)
 {
 	const struct source *s = g->s;
 
@@ -181,17 +175,17 @@ clone_clauses(struct gen *g, struct span p, struct span from, struct span block,
 			c = (struct span){ (uint32_t)j, (uint32_t)e };
 			for (k = 0; k < n && !gen_same(s, got[k], c); k++)
 				;
-			if (k < n || (check && !names_known(g, c, block)))
+			if (k < n || (check && !gen_known(g, c, block)))
 				continue;
 			got[n] = c;
-			put_clause(g, p, gen_and(s), false, rank + (int)n,
+			gen_clause(g, p, gen_and(s), false, rank + (int)n,
 			    SPAN(s, c.a, c.b));
-			put_clause(g, p, gen_or(s), false, rank + (int)n,
+			gen_clause(g, p, gen_or(s), false, rank + (int)n,
 			    SPAN(s, c.a, c.b));
-			put_clause(g, p, gen_and(s), true, rank + (int)n + 2,
+			gen_clause(g, p, gen_and(s), true, rank + (int)n + 2,
 			    SPAN(s, c.a, c.b));
 			if (tok_in(s, c.a, "not !") && c.a + 1 <= c.b) {
-				put_clause(g, p, gen_and(s), false,
+				gen_clause(g, p, gen_and(s), false,
 				    rank + (int)n + 3, SPAN(s, c.a + 1, c.b));
 			} else if (s->dialect == DIALECT_SH) {
 				char text[256];
@@ -199,7 +193,7 @@ clone_clauses(struct gen *g, struct span p, struct span from, struct span block,
 				    SPAN(s, c.a, c.b));
 
 				if (len < (int)sizeof text)
-					put_clause(g, p, gen_and(s), false,
+					gen_clause(g, p, gen_and(s), false,
 					    rank + (int)n + 3, len, text);
 			}
 			n++;
@@ -214,7 +208,7 @@ op_clause(struct gen *g, size_t i)
 	struct span p, block, file;
 	int rank;
 
-	if (!boolean_place(g, i, &p, &rank))
+	if (!gen_boolean(g, i, &p, &rank))
 		return;
 	block = gen_block(s, i);
 	clone_clauses(g, p, block, block, false, rank, CLAUSES_MAX);
@@ -231,7 +225,7 @@ op_guard(struct gen *g, size_t i)
 	struct span p;
 	int rank, found = 0;
 
-	if (s->dialect == DIALECT_SH || !boolean_place(g, i, &p, &rank))
+	if (s->dialect == DIALECT_SH || !gen_boolean(g, i, &p, &rank))
 		return;
 	for (size_t j = p.a; j <= p.b && found < 4; j++) {
 		const char *is = s->dialect == DIALECT_PY ? " is not None"
@@ -252,11 +246,11 @@ op_guard(struct gen *g, size_t i)
 		if (len >= (int)sizeof text)
 			continue;
 		found++;
-		put_clause(g, p, gen_and(s), true, rank + found - 1, len, text);
-		put_clause(g, p, gen_and(s), true, rank + found, SPAN(s, a, j));
+		gen_clause(g, p, gen_and(s), true, rank + found - 1, len, text);
+		gen_clause(g, p, gen_and(s), true, rank + found, SPAN(s, a, j));
 		len = snprintf(
 		    text, sizeof text, "%s%.*s", gen_not(s), SPAN(s, a, j));
-		put_clause(g, p, gen_or(s), true, rank + found, len, text);
+		gen_clause(g, p, gen_or(s), true, rank + found, len, text);
 	}
 }
 
@@ -270,7 +264,7 @@ op_atom(struct gen *g, size_t i)
 	size_t n = 0, k;
 	int rank;
 
-	if (s->dialect == DIALECT_SH || !boolean_place(g, i, &p, &rank))
+	if (s->dialect == DIALECT_SH || !gen_boolean(g, i, &p, &rank))
 		return;
 	block = gen_block(s, i);
 	for (size_t d = 1; n < nitems(got) && d < 400; d++) {
@@ -302,9 +296,9 @@ op_atom(struct gen *g, size_t i)
 #pragma GCC diagnostic pop
 				if (len >= (int)sizeof text)
 					continue;
-				put_clause(g, p, gen_and(s), false,
+				gen_clause(g, p, gen_and(s), false,
 				    rank + (int)n, len, text);
-				put_clause(g, p, gen_or(s), false,
+				gen_clause(g, p, gen_or(s), false,
 				    rank + (int)n, len, text);
 			}
 			n++;

@@ -9,7 +9,7 @@
 #include "orchestrator/repair/gen.h"
 #include "orchestrator/repair/word.h"
 
-#define NAMES_MAX 14
+#define NAMES_MAX 14 /* at least as many as any caller wants */
 
 /* What kind of name stands at token j: a name may only stand for its like. */
 enum name_kind {
@@ -62,7 +62,8 @@ near_names(struct gen *g, size_t i, struct span block, enum name_kind kind,
 			more = true;
 			g->budget--;
 			j = side == 0 ? --lo : ++hi;
-			if (name_kind(s, j) != kind || tok_same(s, i, j))
+			if (name_kind(s, j) != kind || tok_same(s, i, j) ||
+			    tok_in(s, j, "self cls"))
 				continue;
 			for (k = 0; k < n && !tok_same(s, ret[k], j); k++)
 				;
@@ -99,16 +100,57 @@ is_key(const struct source *s, size_t i)
 	return open != EXPR_NONE && expr_is_call(s, open);
 }
 
+/*
+ * Put the names that are used as the one at i is before the others: where two
+ * of their uses follow the same two tokens (`f(x` and `f(y`, `this.x`).
+ */
+static void
+alike_first(struct gen *g, size_t i, struct span block, uint32_t *names,
+    size_t n)
+{
+	const struct source *s = g->s;
+	uint32_t mine[16], sorted[NAMES_MAX];
+	size_t n_mine = 0, at = 0;
+	bool like[NAMES_MAX] = { false };
+
+	for (size_t j = block.a; j <= block.b && n_mine < nitems(mine); j++) {
+		g->budget--;
+		if (j >= 2 && tok_same(s, i, j))
+			mine[n_mine++] = (uint32_t)j;
+	}
+	for (size_t j = block.a; j <= block.b && g->budget > 0; j++) {
+		size_t k;
+
+		g->budget--;
+		if (j < 2 || !tok_kind(s, j, TOK_IDENT) || tok_same(s, i, j))
+			continue;
+		for (k = 0; k < n && !tok_same(s, names[k], j); k++)
+			;
+		for (size_t m = 0; k < n && m < n_mine && !like[k]; m++)
+			like[k] = tok_same(s, j - 1, mine[m] - 1) &&
+			    tok_same(s, j - 2, mine[m] - 2);
+	}
+	for (int pass = 1; pass >= 0; pass--) {
+		for (size_t k = 0; k < n; k++) {
+			if (like[k] == (pass == 1))
+				sorted[at++] = names[k];
+		}
+	}
+	memcpy(names, sorted, n * sizeof *names);
+}
+
 void
 op_attr(struct gen *g, size_t i)
 {
 	uint32_t names[8];
 	enum name_kind kind = name_kind(g->s, i);
+	struct span file = whole_file(g->s, i);
 	size_t n;
 
 	if (kind != NAME_ATTR && kind != NAME_METHOD)
 		return;
-	n = near_names(g, i, whole_file(g->s, i), kind, names, 8);
+	n = near_names(g, i, file, kind, names, 8);
+	alike_first(g, i, file, names, n);
 	for (size_t k = 0; k < n; k++)
 		gen_put(g, i, i, (int)k, "%.*s", TOK(g->s, names[k]));
 }
@@ -121,6 +163,7 @@ op_ident(struct gen *g, size_t i)
 	enum name_kind kind = name_kind(s, i);
 	struct span block = gen_block(s, i);
 	int rank = 0;
+	bool self;
 	size_t n;
 
 	if ((kind != NAME_PLAIN && kind != NAME_CALLED) || is_key(s, i))
@@ -131,11 +174,18 @@ op_ident(struct gen *g, size_t i)
 		block = whole_file(s, i);
 	n = near_names(
 	    g, i, block, kind, names, kind == NAME_CALLED ? 6 : NAMES_MAX);
-	for (size_t k = 0; k < n; k++)
+	alike_first(g, i, block, names, n);
+	self = tok_in(s, i, "self this cls") && tok_is(s, i + 1, ".");
+	for (size_t k = 0; k < n && !self; k++)
 		gen_put(g, i, i, rank + (int)k, "%.*s", TOK(s, names[k]));
 	if (kind != NAME_PLAIN || s->dialect == DIALECT_SH)
 		return;
-	/* self.x beside x, and x.y where only x stands. */
+	/* x in place of self.x; then the other way round. */
+	if (self && tok_kind(s, i + 2, TOK_IDENT) && !tok_in(s, i + 3, "( = .")) {
+		for (size_t k = 0; k < n; k++)
+			gen_put(g, i, i + 2, 1 + (int)k, "%.*s",
+			    TOK(s, names[k]));
+	}
 	if (s->dialect & (DIALECT_PY | DIALECT_JS)) {
 		uint32_t attrs[4];
 

@@ -4,6 +4,7 @@
  */
 #include "common/compat.h"
 
+#include "common/log.h"
 #include "orchestrator/repair/gen.h"
 
 #define CODE (1u << STMT_SIMPLE | 1u << STMT_HEADER | 1u << STMT_DECL)
@@ -37,13 +38,13 @@ const struct repair_op repair_ops[] = {
 	{ "far constant", "a constant", "changes a constant a lot",
 	    { 5, 4.5f, 3, 2 }, ALL, ALSO_DEF, 1, op_const_far },
 	{ "attribute", "a member's name", "takes another member",
-	    { 9, 6, 3, 2 }, NOT_SH, CODE, 1, op_attr },
+	    { 4, 2, 0.9f, 0.5f }, NOT_SH, CODE, 1, op_attr },
 	{ "string", "a text literal", "changes a text literal", { 5, 5, 4, 2 },
 	    ALL, ALSO_DEF, 1, op_string },
 	{ "default value", "a default value", "changes a default value",
 	    { 5, 4, 2, 2 }, NOT_SH, ALSO_DEF, 1, op_default },
 	{ "argument dropped", "a superfluous argument",
-	    "drops an argument or element", { 4, 3, 2, 2 }, ALL, CODE, 1,
+	    "drops an argument or element", { 3, 2, 1.2f, 0.8f }, ALL, CODE, 1,
 	    op_drop_arg },
 	{ "test", "a test of a file or text", "changes a test", { 9, 5, 2, 1 },
 	    DIALECT_SH, CODE, 1, op_sh_test },
@@ -52,17 +53,17 @@ const struct repair_op repair_ops[] = {
 	{ "sibling name", "a function's name", "takes a sibling function",
 	    { 6, 3, 2, 1 }, NOT_SH, CODE, 1, op_sibling },
 	{ "assignment operator", "an assignment or bit operator",
-	    "changes an assignment or bit operator", { 5, 3, 1, 0.5f }, ALL,
+	    "changes an assignment or bit operator", { 5, 3, 0.8f, 0.5f }, ALL,
 	    CODE, 1, op_assign },
 	{ "plus one", "an off-by-one", "adds or subtracts 1",
-	    { 3.2f, 2.3f, 1.5f, 1 }, ALL, CODE, 1, op_plus_one },
+	    { 2.8f, 2, 1.2f, 0.8f }, ALL, CODE, 1, op_plus_one },
 	{ "statement deleted", "a superfluous statement", "deletes a statement",
 	    { 3, 2.3f, 1.2f, 1 }, ALL, CODE, 1, op_delete },
 	{ "unwrapped", "a superfluous call or index",
 	    "takes what a call or index was given", { 2.6f, 2, 1, 1 }, NOT_SH,
 	    CODE, 1, op_unwrap },
 	{ "negated", "an inverted condition", "negates a condition",
-	    { 6, 2.5f, 1, 1 }, ALL, CODE, 1, op_negate },
+	    { 8, 4, 1.5f, 1 }, ALL, CODE, 1, op_negate },
 	{ "arithmetic", "an arithmetic operator",
 	    "changes an arithmetic operator", { 4, 1.8f, 1, 1 }, ALL, CODE, 1,
 	    op_arith },
@@ -70,17 +71,20 @@ const struct repair_op repair_ops[] = {
 	    "changes a comparison and its constant", { 1.5f, 1.2f, 0.8f, 1 },
 	    ALL, CODE, 1, op_relation_const },
 	{ "clamped", "a value without a bound", "bounds a value",
-	    { 2, 1.5f, 0.7f, 0.5f }, SCRIPT, CODE, 1, op_clamp },
+	    { 1.6f, 1.2f, 0.5f, 0.4f }, SCRIPT, CODE, 1, op_clamp },
 	{ "list value", "a value that should be a list",
 	    "makes a list of a value", { 1, 1, 1, 1 }, DIALECT_PY, CODE, 2,
 	    op_list_value },
-	{ "name", "a wrong name", "takes another name", { 3, 2, 1, 0.5f }, ALL,
+	{ "name", "a wrong name", "takes another name", { 4.5f, 2.5f, 1, 0.4f }, ALL,
 	    CODE, 1, op_ident },
 	{ "other literal", "a text literal",
 	    "takes another literal of the file", { 1.5f, 1.2f, 1, 1 }, ALL,
 	    CODE, 2, op_string_other },
 	{ "option", "an option of a command", "changes an option",
 	    { 2, 1, 0.5f, 0.5f }, DIALECT_SH, CODE, 2, op_sh_word },
+	{ "twin clause", "a missing clause",
+	    "adds a clause that a similar condition has", { 9, 6, 3, 2 }, ALL,
+	    CODE, 1, op_twin },
 	{ "guard", "a missing guard", "adds a guard for what may be missing",
 	    { 1.6f, 0.8f, 0.4f, 0.2f }, NOT_SH, CODE, 2, op_guard },
 	{ "clause cloned", "a missing clause",
@@ -108,14 +112,33 @@ const struct repair_op repair_ops[] = {
 };
 const size_t n_repair_ops = nitems(repair_ops);
 
+/* C outside of functions: nothing runs there but initializers. */
+static bool
+is_prototype(const struct source *s, const struct stmt *st)
+{
+	if (s->dialect != DIALECT_C ||
+	    source_region(s, s->tok[st->first].line) >= 0 ||
+	    s->tok[st->first].kind == TOK_DIRECTIVE)
+		return false;
+	for (size_t i = st->first; i <= st->last; i++) {
+		if (tok_is(s, i, "="))
+			return false;
+	}
+	return true;
+}
+
 void
 repair_generate(struct cands *out, const struct source *s, uint32_t idx,
     const float *weight)
 {
 	struct gen g = { .s = s, .out = out, .weight = weight, .idx = idx };
+	bool *idle;
 
 	if (s->n_stmt == 0)
 		return;
+	idle = xcalloc(s->n_stmt, sizeof *idle);
+	for (size_t k = 0; k < s->n_stmt; k++)
+		idle[k] = is_prototype(s, &s->stmt[k]);
 	for (size_t k = 0; k < n_repair_ops; k++) {
 		g.op = &repair_ops[k];
 		g.op_no = (uint16_t)k;
@@ -127,8 +150,9 @@ repair_generate(struct cands *out, const struct source *s, uint32_t idx,
 			unsigned kind = s->stmt[s->tok[i].stmt].kind;
 
 			if (s->tok[i].kind <= TOK_OP &&
-			    (g.op->where & 1u << kind))
+			    (g.op->where & 1u << kind) && !idle[s->tok[i].stmt])
 				g.op->fn(&g, i);
 		}
 	}
+	free(idle);
 }

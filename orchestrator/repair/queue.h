@@ -23,7 +23,7 @@
 struct hypo {
 	char name[8];       /* "H1" */
 	char place[160];    /* "restock() (inventory.py:40-58)" */
-	char sentence[320]; /* for a person */
+	char sentence[360]; /* for a person */
 	size_t total, left, tried;
 	size_t holders; /* workers at it */
 	uint32_t *list; /* its candidates, best first */

@@ -133,7 +133,9 @@ find_braces(struct source *s)
 
 			if (tok_in(s, st->first, "const let var") &&
 			    tok_kind(s, st->first + 1, TOK_IDENT) &&
-			    tok_is(s, st->first + 2, "=") && st->last > i)
+			    tok_is(s, st->first + 2, "=") && st->last > i &&
+			    (i == st->first + 4 ||
+			        s->tok[i - 1].match == (int32_t)st->first + 3))
 				add_region(
 				    s, &size, st->first + 1, i + 1, st->last);
 		}

@@ -12,9 +12,9 @@
 
 #define W_BASE 0.12f   /* a function that no failing test reaches */
 #define W_REACH 4.0f   /* reached by failing tests only */
-#define W_FRAME 2.0f   /* in a traceback */
-#define W_LAST 5.0f    /* its last frame in a source */
-#define W_NAME 1.5f    /* named by a failing test's name */
+#define W_FRAME 1.0f   /* in a traceback */
+#define W_LAST 3.0f    /* its last frame in a source */
+#define W_NAME 1.0f    /* named by a failing test's name */
 #define W_OUTPUT 0.6f  /* named in the output */
 #define LINE_FACTOR 2.5f
 #define STEP_FACTOR 0.92f /* one call further from the test */
@@ -69,15 +69,55 @@ unit_add(struct work *w, size_t file, uint32_t first, uint32_t last)
 			.last = last };
 }
 
-/* Tests of a file: functions, and calls such as test("title", () => ...). */
+static bool
+is_test_name(const char *name)
+{
+	return strncasecmp(name, "test", 4) == 0 || text_ends(name, "_test") ||
+	    text_ends(name, "Test");
+}
+
+/*
+ * Tests written as a row of statements, OK(x == 1, "title"): each is a test
+ * of its own, with what stands between it and the one before. callee is the
+ * first token of one of them.
+ */
+static bool
+cut_row(struct work *w, size_t file, size_t callee)
+{
+	const struct source *s = w->files[file];
+	uint32_t from = 1;
+	size_t n = 0;
+
+	for (size_t k = 0; k < s->n_stmt; k++)
+		n += tok_same(s, s->stmt[k].first, callee);
+	if (n < 3)
+		return false;
+	for (size_t k = 0; k < s->n_stmt; k++) {
+		const struct stmt *st = &s->stmt[k];
+		uint32_t last = source_line(s, s->tok[st->last].off);
+		int r = source_region(s, last);
+
+		if (!tok_same(s, st->first, callee))
+			continue;
+		/* What stands before the function is not part of it. */
+		if (r >= 0 && s->region[r].first_line > from)
+			from = s->region[r].first_line;
+		if (from + 12 < last)
+			from = last - 12;
+		unit_add(w, file, from, last);
+		from = last + 1;
+	}
+	return true;
+}
+
+/* Tests of a file: functions, and calls such as test("title", () => ...); or
+ * the statements that have one of the failing names as their title. */
 static void
 find_units(struct work *w, size_t file)
 {
 	const struct source *s = w->files[file];
+	size_t before = w->n_unit;
 
-	for (size_t r = 0; r < s->n_region; r++)
-		unit_add(w, file, s->region[r].first_line,
-		    s->region[r].last_line);
 	for (size_t i = 0; i + 2 < s->n_tok; i++) {
 		if (tok_kind(s, i, TOK_IDENT) && tok_is(s, i + 1, "(") &&
 		    tok_kind(s, i + 2, TOK_STRING) &&
@@ -86,6 +126,35 @@ find_units(struct work *w, size_t file)
 			unit_add(w, file, s->tok[i].line,
 			    s->tok[s->tok[i + 1].match].line);
 	}
+	for (size_t r = 0; r < s->n_region; r++) {
+		if (is_test_name(s->region[r].name))
+			unit_add(w, file, s->region[r].first_line,
+			    s->region[r].last_line);
+	}
+	if (w->n_unit > before)
+		return;
+	for (size_t k = 0; k < w->f->failing->n && k < NAMES_MAX; k++) {
+		const char *name = w->f->failing->v[k], *hit;
+		size_t at;
+
+		hit = strlen(name) > 2 ?
+		    memmem(s->text, s->len, name, strlen(name)) :
+		    NULL;
+		if (hit == NULL)
+			continue;
+		at = (size_t)(hit - s->text);
+		for (size_t i = 0; i < s->n_tok; i++) {
+			if (s->tok[i].off + s->tok[i].len <= at)
+				continue;
+			if (cut_row(w, file,
+			        s->stmt[s->tok[i].stmt].first))
+				return;
+			break;
+		}
+	}
+	for (size_t r = 0; r < s->n_region; r++)
+		unit_add(w, file, s->region[r].first_line,
+		    s->region[r].last_line);
 }
 
 /* The last word-like part of a test's name: a::b::c, a.b.c, "a > b > c". */

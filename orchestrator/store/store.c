@@ -1,6 +1,7 @@
 #include "common/compat.h"
 
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 
 #include <dirent.h>

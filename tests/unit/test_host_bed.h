@@ -277,7 +277,7 @@ bed_snapshot(struct bed *b)
 }
 
 static void
-bed_open(struct bed *b)
+bed_bind(struct bed *b)
 {
 	static const struct peer_ops ops = {
 		.on_msg = bed_msg_cb,
@@ -285,6 +285,15 @@ bed_open(struct bed *b)
 		.accept_from = 1u << ROLE_HOST | 1u << ROLE_WORKER,
 	};
 	struct err e;
+
+	if (peer_bind(b->loop, b->zctx, b->endpoint, geteuid() == 0, &ops, b,
+		&b->peer, &e) < 0)
+		fail_msg("%s", e.text);
+}
+
+static void
+bed_open(struct bed *b)
+{
 	char *dir;
 
 	memset(b, 0, sizeof *b);
@@ -303,9 +312,7 @@ bed_open(struct bed *b)
 	free(dir);
 	b->loop = loop_create();
 	b->zctx = zmq_ctx_new();
-	if (peer_bind(b->loop, b->zctx, b->endpoint, geteuid() == 0, &ops, b,
-		&b->peer, &e) < 0)
-		fail_msg("%s", e.text);
+	bed_bind(b);
 }
 
 static void bed_exec(

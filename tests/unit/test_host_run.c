@@ -2,7 +2,8 @@
  * test_host_run.c - foray-host as an orchestrator and as hostile workers see
  * it, and what is left when something of it is killed.
  *
- * Run it as root and as an ordinary user. FORAY_KILLS=100 for a long run.
+ * Run it as root and as an ordinary user. FORAY_KILLS=100 FORAY_SLOW=1 for a
+ * long run.
  */
 #include "common/compat.h"
 
@@ -63,6 +64,34 @@ test_refused(void **state)
 	bed_close(&b);
 }
 
+/* An orchestrator that was started anew is told of us without asking; a worker
+ * that runs is not disturbed. */
+static void
+test_restart(void **state)
+{
+	struct msg task = { .type = MSG_TASK };
+	struct bed b;
+
+	(void)state;
+	bed_open(&b);
+	bed_start_wait(&b);
+	bed_assign(&b, "good", 60000);
+	bed_wait(&b, MSG_READY, "good");
+	peer_free(b.peer);
+	bed_nap(300);
+	bed_forget(&b);
+	bed_bind(&b);
+	bed_wait(&b, MSG_HELLO, NULL);
+	task.u.task.kind = "explore";
+	task.u.task.subtask = "sub";
+	task.u.task.attempt = 1;
+	task.u.task.prompt = "again";
+	bed_send(&b, "good", &task);
+	assert_string_equal(bed_wait(&b, MSG_PROGRESS, "good")->text, "again");
+	quit_host(&b);
+	bed_close(&b);
+}
+
 static void
 test_drain(void **state)
 {
@@ -94,13 +123,18 @@ test_ready(void **state)
 	struct msg ack = { .type = MSG_SUMMARY_ACK };
 	char pid[32];
 	struct event *ev;
+	uint64_t start;
 	struct bed b;
 
 	(void)state;
 	bed_open(&b);
+	start = loop_now_ms();
 	bed_start_wait(&b);
+	print_message("to HELLO %ju ms\n", loop_now_ms() - start);
+	start = loop_now_ms();
 	bed_assign(&b, "good-1", 60000);
 	ev = bed_wait(&b, MSG_READY, "good-1");
+	print_message("from ASSIGN to READY %ju ms\n", loop_now_ms() - start);
 	assert_true(ev->number != 4242);
 	(void)snprintf(pid, sizeof pid, "%ju", (uintmax_t)ev->number);
 	assert_true(bed_is_marked(&b, pid));
@@ -109,6 +143,10 @@ test_ready(void **state)
 	task.u.task.subtask = "sub";
 	task.u.task.attempt = 1;
 	task.u.task.prompt = "echo";
+	/* Said again, as long as no TASK comes. */
+	bed_assign(&b, "twice", 60000);
+	bed_wait(&b, MSG_READY, "twice");
+	bed_wait(&b, MSG_READY, "twice");
 	bed_send(&b, "nobody", &task);
 	bed_send(&b, "good-1", &task);
 	ev = bed_wait(&b, MSG_PROGRESS, "good-1");
@@ -231,8 +269,9 @@ test_hostile(void **state)
 		{ "junk", "no message" },
 		{ "late", "no message" },
 		{ "role", "does not come from this side" },
-		{ "twice", "READY now" },
 		{ "flood", "too much" },
+		{ "endless", "endless parts" },
+		{ "huge", "too large" },
 	};
 	struct msg task = { .type = MSG_TASK };
 	struct bed b;
@@ -293,6 +332,12 @@ test_ends(void **state)
 	bed_assign(&b, "mute", 400);
 	bed_wait_exit(&b, "mute", "timeout", "time limit");
 
+	if (getenv("FORAY_SLOW") != NULL) {
+		bed_assign(&b, "mute", 60000);
+		assert_null(bed_wait_ms(&b, MSG_WORKER_EXIT, NULL, 29000));
+		bed_wait_exit(&b, "mute", "start", "no READY");
+	}
+
 	bed_assign(&b, "crash", 60000);
 	ev = bed_wait(&b, MSG_WORKER_EXIT, "crash");
 	assert_string_equal(ev->text, "exited");
@@ -300,10 +345,10 @@ test_ends(void **state)
 	assert_non_null(strstr(ev->detail, "line 999 red"));
 	assert_null(strchr(ev->detail, '\033'));
 
-	bed_assign(&b, "segv", 60000);
-	ev = bed_wait(&b, MSG_WORKER_EXIT, "segv");
+	bed_assign(&b, "signal", 60000);
+	ev = bed_wait(&b, MSG_WORKER_EXIT, "signal");
 	assert_string_equal(ev->text, "killed");
-	assert_int_equal(ev->number, 128 + SIGSEGV);
+	assert_int_equal(ev->number, 128 + SIGUSR1);
 
 	bed_assign(&b, "fork", 60000);
 	ev = bed_wait(&b, MSG_READY, "fork");
@@ -435,6 +480,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hello),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_drain),
 		cmocka_unit_test(test_ready),
 		cmocka_unit_test(test_nothing_leaks),

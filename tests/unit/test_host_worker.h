@@ -202,6 +202,35 @@ tw_raw(struct tworker *w)
 	tw_progress(w, w->peer, "after raw");
 }
 
+/* A ZMTP peer, and then frames that libzmq would go on collecting. */
+static void
+tw_frames(const char *name)
+{
+	static const unsigned char hello[64] = { 0xff, 0, 0, 0, 0, 0, 0, 0, 1,
+		0x7f, 3, 1, 'N', 'U', 'L', 'L' };
+	static const unsigned char ready[] = { 4, 28, 5, 'R', 'E', 'A', 'D',
+		'Y', 11, 'S', 'o', 'c', 'k', 'e', 't', '-', 'T', 'y', 'p', 'e',
+		0, 0, 0, 6, 'D', 'E', 'A', 'L', 'E', 'R' };
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	unsigned char frame[257] = { 1, 255 };
+	int fd, i;
+
+	(void)snprintf(sun.sun_path, sizeof sun.sun_path, "%s", IN_LINK "/s");
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (connect(fd, (struct sockaddr *)&sun, sizeof sun) < 0)
+		fprintf(stderr, "frames: %s\n", strerror(errno));
+	(void)fd_write_all(fd, hello, sizeof hello);
+	(void)fd_write_all(fd, ready, sizeof ready);
+	if (strcmp(name, "huge") == 0) {
+		memset(frame, 0x10, sizeof frame);
+		frame[0] = 2;
+	}
+	for (i = 0; i < 100000; i++) {
+		if (send(fd, frame, sizeof frame, MSG_NOSIGNAL) < 0)
+			break;
+	}
+}
+
 static void
 tw_daemons(void)
 {
@@ -249,6 +278,10 @@ tw_act(struct tworker *w)
 		(void)peer_relay(w->peer, NULL, NULL, "\xc1junk", 5, &e);
 		return;
 	}
+	if (strcmp(n, "endless") == 0 || strcmp(n, "huge") == 0) {
+		tw_frames(n);
+		return;
+	}
 	if (strncmp(n, "raw", 3) == 0) {
 		tw_raw(w);
 		return;
@@ -279,10 +312,10 @@ tw_act(struct tworker *w)
 	} else if (strncmp(n, "fork", 4) == 0) {
 		tw_daemons();
 		tw_progress(w, w->peer, "forked");
-	} else if (strncmp(n, "segv", 4) == 0) {
+	} else if (strncmp(n, "signal", 6) == 0) {
 		for (int i = 0; i < 10; i++)
 			loop_once(w->loop, 10);
-		raise(SIGSEGV);
+		raise(SIGUSR1);
 	}
 }
 

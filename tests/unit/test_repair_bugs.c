@@ -175,7 +175,7 @@ rank_of(const struct queue *q, const char *file, uint32_t line,
 }
 
 static void
-run_tests(const char *root, const char *test, struct buf *out)
+run_bug(const char *root, const char *test, struct buf *out)
 {
 	char tmp[] = "/tmp/repair-bug-XXXXXX";
 	struct strv argv = { 0 };
@@ -218,7 +218,7 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	load(&r, root, "", false);
 	r.n_src = r.n;
 	load(&r, root, "", true);
-	run_tests(
+	run_bug(
 	    root, json_string_value(json_object_get(bug, "test")), &out);
 	failing_names(buf_str(&out), &names);
 	f.output = buf_str(&out);
@@ -243,6 +243,15 @@ one_bug(const char *name, json_t *bug, const char *patch)
 				                          .first_line -
 				        1],
 				    r.src[i]->path, r.src[i]->region[k].name);
+		}
+		for (size_t o = 0; o < n_repair_ops; o++) {
+			size_t n = 0;
+
+			for (size_t i = 0; i < rank; i++)
+				n += queue_cand(q, i)->op == o;
+			if (n > 0)
+				printf("#   %zu %s before it\n", n,
+				    repair_ops[o].name);
 		}
 		for (size_t i = 0; i < queue_n_hypo(q); i++)
 			printf("#   %s %zu: %s\n", queue_hypo(q, i)->name,

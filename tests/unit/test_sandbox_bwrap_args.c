@@ -178,8 +178,7 @@ main(void)
 	strv_add(&tools.mask, "/home/person/go/credentials");
 	tools.path = strdup("/x/bin:/usr/bin");
 	strv_addl(&guarded, "tests/test_a.py",
-	    "/home/person/project/tests/test_b.py", "/elsewhere",
-	    (char *)NULL);
+	    "/home/person/project/tests/test_b.py", "/elsewhere", (char *)NULL);
 	r = cmocka_run_group_tests(tests, NULL, NULL);
 	toolchain_clear(&tools);
 	strv_clear(&guarded);

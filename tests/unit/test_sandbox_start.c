@@ -36,7 +36,8 @@
 static char top[] = "/tmp/foray-test-XXXXXX";
 static char self[4096]; /* this program */
 
-/* --- helpers --------------------------------------------------------------- */
+/* --- helpers ---------------------------------------------------------------
+ */
 
 /* As the snapshot and the workspace would be: user and group, since overlayfs
  * can't copy up what it can't name. */
@@ -185,7 +186,8 @@ count_processes(const char *mark)
 	return count_bytes(mark, strlen(mark));
 }
 
-/* --- ends ------------------------------------------------------------------ */
+/* --- ends ------------------------------------------------------------------
+ */
 
 static void
 test_status(void **state)
@@ -260,8 +262,8 @@ test_flood(void **state)
 
 	(void)state;
 	direct(top, &spec);
-	strv_addl(&spec.argv, "head", "-c", "1073741824", "/dev/zero",
-	    (char *)NULL);
+	strv_addl(
+	    &spec.argv, "head", "-c", "1073741824", "/dev/zero", (char *)NULL);
 	run_spec(&spec, 60000, 1 << 20, &o);
 	assert_int_equal(o.r, 0);
 	assert_int_equal(o.res.status, 0);
@@ -343,7 +345,8 @@ start_up(const char *command, struct sandbox_proc *p, int *ret_out)
 static void
 test_kill_tree(void **state)
 {
-	static const char sleeping[] = "sleep\0" "7779";
+	static const char sleeping[] = "sleep\0"
+				       "7779";
 	struct sandbox_proc p;
 	int out, wait_status, status;
 	uint64_t began;
@@ -360,8 +363,8 @@ test_kill_tree(void **state)
 	sandbox_kill(&p);
 	assert_int_equal(waitpid(p.pid, &wait_status, 0), p.pid);
 	assert_true(sandbox_finished(&p, wait_status, &status));
-	print_message("# 51 processes: gone after %d ms\n",
-	    (int)(loop_now_ms() - began));
+	print_message(
+	    "# 51 processes: gone after %d ms\n", (int)(loop_now_ms() - began));
 	assert_int_equal(status, 137);
 	assert_int_equal(count_processes("7779"), 0);
 	fd_close(&out);
@@ -405,8 +408,9 @@ test_parent_dies(void **state)
 	assert_int_equal(fd_pipe(fds), 0);
 	pid = fork();
 	if (pid == 0) {
-		start_up("(setsid sleep 7781 &); sleep 0.1; echo up; sleep 7781",
-		    &p, &out);
+		start_up(
+		    "(setsid sleep 7781 &); sleep 0.1; echo up; sleep 7781", &p,
+		    &out);
 		if (write(fds[1], "u", 1) != 1)
 			_exit(1);
 		for (;;)
@@ -423,7 +427,8 @@ test_parent_dies(void **state)
 	fd_close(&fds[1]);
 }
 
-/* --- what can be seen ------------------------------------------------------ */
+/* --- what can be seen ------------------------------------------------------
+ */
 
 static void
 test_descriptors(void **state)
@@ -475,7 +480,8 @@ test_environment(void **state)
 	expect_out("cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n' | "
 		   "grep -c 'sk-[s]ecret'",
 	    "0\n");
-	expect_out("cat /proc/1/cmdline | tr '\\0' ' ' | grep -c '/[r]un/'", "0\n");
+	expect_out(
+	    "cat /proc/1/cmdline | tr '\\0' ' ' | grep -c '/[r]un/'", "0\n");
 	(void)unsetenv("OPENAI_API_KEY");
 	(void)unsetenv("SECRET_THING");
 }
@@ -488,8 +494,9 @@ test_walls(void **state)
 	(void)state;
 	(void)snprintf(want, sizeof want, "%u\n", stage_uid());
 	expect_out("id -u", want);
-	expect_out("grep -E '^(CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs|Seccomp):' "
-		   "/proc/self/status | tr -d '\\n\\t '",
+	expect_out(
+	    "grep -E '^(CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs|Seccomp):' "
+	    "/proc/self/status | tr -d '\\n\\t '",
 	    "CapInh:0000000000000000CapPrm:0000000000000000"
 	    "CapEff:0000000000000000CapAmb:0000000000000000"
 	    "NoNewPrivs:1Seccomp:2");
@@ -501,7 +508,8 @@ test_walls(void **state)
 		   "echo x >/var/tmp/a && echo x >/run/a && echo ok",
 	    "ok\n");
 	expect_out("cat /etc/shadow 2>&1 | grep -c root", "0\n");
-	expect_out("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '", "lo\n");
+	expect_out(
+	    "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '", "lo\n");
 	expect_out("unshare -U true 2>/dev/null && echo bad; "
 		   "unshare -r true 2>/dev/null && echo bad; "
 		   "bwrap --ro-bind / / true 2>/dev/null && echo bad; "
@@ -510,8 +518,8 @@ test_walls(void **state)
 	expect_out("cp /bin/true /tmp/t && chmod 4755 /tmp/t 2>/dev/null; "
 		   "stat -c %a /tmp/t",
 	    "755\n");
-	expect_out("hostname 2>/dev/null || cat /proc/sys/kernel/hostname",
-	    "foray\n");
+	expect_out(
+	    "hostname 2>/dev/null || cat /proc/sys/kernel/hostname", "foray\n");
 	expect_out("ulimit -c", "0\n");
 	/* the person's shell is not in sight */
 	expect_out("ls -d /proc/[0-9]* | wc -l | { read n; "
@@ -567,7 +575,8 @@ test_root_refused(void **state)
 	spec_clear(&spec);
 }
 
-/* --- the live tree --------------------------------------------------------- */
+/* --- the live tree ---------------------------------------------------------
+ */
 
 static void
 test_live(void **state)
@@ -632,8 +641,8 @@ test_link_in_tree(void **state)
 	put_file(key, "sk-secret\n");
 	assert_int_equal(symlink(secret, git), 0);
 	direct(tree, &spec);
-	strv_addl(&spec.argv, "sh", "-c", "cat .git/key || echo no",
-	    (char *)NULL);
+	strv_addl(
+	    &spec.argv, "sh", "-c", "cat .git/key || echo no", (char *)NULL);
 	run_start(&s, 20000, 65536, &o);
 	assert_int_equal(o.r, 0);
 	assert_null(strstr(buf_str(&o.out), "sk-secret"));
@@ -646,7 +655,8 @@ test_link_in_tree(void **state)
 	free(tree);
 }
 
-/* --- overlays -------------------------------------------------------------- */
+/* --- overlays --------------------------------------------------------------
+ */
 
 struct layers {
 	struct overlay o;
@@ -692,8 +702,9 @@ run_overlay(const struct overlay *ov, const char *command, struct outcome *o)
 {
 	struct profile p = { .root = "/root/p", .tree_src = "@merged" };
 	struct sandbox_spec spec;
-	struct sandbox_start s = { .spec = &spec, .overlay = ov,
-		.fds = { -1, -1, -1 } };
+	struct sandbox_start s = {
+		.spec = &spec, .overlay = ov, .fds = { -1, -1, -1 }
+	};
 
 	profile_direct(&p, &spec);
 	strv_addl(&spec.argv, "sh", "-c", command, (char *)NULL);
@@ -731,8 +742,8 @@ check_overlay(const char *name)
 	run_overlay(&second,
 	    "ls; ls d; cat kept; echo other >kept; cat kept; ls -A", &o);
 	assert_int_equal(o.r, 0);
-	assert_string_equal(buf_str(&o.out),
-	    "d\nkept\nnew\nkept\nmore\nother\nd\nkept\n");
+	assert_string_equal(
+	    buf_str(&o.out), "d\nkept\nnew\nkept\nmore\nother\nd\nkept\n");
 	buf_clear(&o.out);
 
 	/* Once more over the first: its upper layer is as it was. */
@@ -767,7 +778,8 @@ test_overlay_fails(void **state)
 	overlay_clear(&ov);
 }
 
-/* --- two layers ------------------------------------------------------------ */
+/* --- two layers ------------------------------------------------------------
+ */
 
 #define ROOT "/home/person/project"
 
@@ -847,8 +859,8 @@ worker_main(void)
 	if (fd < 0 || write(fd, "edited\n", 7) != 7)
 		printf("can't edit\n");
 	fd_close(&fd);
-	worker_run("spec.json", "cat file; rm gone; echo made >made; ls -A",
-	    NULL);
+	worker_run(
+	    "spec.json", "cat file; rm gone; echo made >made; ls -A", NULL);
 	worker_run("spec.json",
 	    "ls -A /run /home/person; cat /proc/[0-9]*/cmdline | grep -c '[w]orker'; "
 	    "grep Seccomp_filters /proc/self/status | tr -d '\\t'; "
@@ -861,11 +873,9 @@ worker_main(void)
 	worker_run("spec.json", "ls /tmp", NULL);
 	/* a link to the worker's own things, in place of a guarded path */
 	worker_run("spec.json",
-	    "mkdir sub && ln -s " IN_LINK " sub/link && echo tried",
-	    NULL);
+	    "mkdir sub && ln -s " IN_LINK " sub/link && echo tried", NULL);
 	worker_run("spec.json",
-	    "cat sub/link/secret 2>/dev/null || echo closed; rm -r sub",
-	    NULL);
+	    "cat sub/link/secret 2>/dev/null || echo closed; rm -r sub", NULL);
 	worker_candidates();
 	worker_run("spec.json", "sleep 7782 & echo bye", NULL);
 	/* time and cleanliness */
@@ -968,8 +978,9 @@ test_nested(void **state)
 {
 	struct sandbox_spec spec;
 	struct overlay ov;
-	struct sandbox_start s = { .spec = &spec, .overlay = &ov,
-		.fds = { -1, -1, -1 } };
+	struct sandbox_start s = {
+		.spec = &spec, .overlay = &ov, .fds = { -1, -1, -1 }
+	};
 	struct outcome o;
 
 	(void)state;
@@ -984,7 +995,8 @@ test_nested(void **state)
 	overlay_clear(&ov);
 }
 
-/* --- as the host starts them ----------------------------------------------- */
+/* --- as the host starts them -----------------------------------------------
+ */
 
 static void
 write_map(const char *path, unsigned id)
@@ -1008,7 +1020,8 @@ become_host(struct sandbox_spec *spec, struct overlay *ov)
 	gid_t gid = getegid();
 
 	if (uid == 0) {
-		if (stage_open(&st, NULL) < 0 || stage_add(&st, top, NULL) < 0 ||
+		if (stage_open(&st, NULL) < 0 ||
+		    stage_add(&st, top, NULL) < 0 ||
 		    stage_add(&st, self, NULL) < 0 ||
 		    unshare(CLONE_NEWPID) < 0 || stage_drop(&st, NULL) < 0)
 			_exit(41);
@@ -1089,7 +1102,8 @@ test_host(void **state)
 	buf_clear(&b);
 }
 
-/* --- where trees may lie --------------------------------------------------- */
+/* --- where trees may lie ---------------------------------------------------
+ */
 
 static void
 test_places(void **state)
@@ -1114,8 +1128,8 @@ test_places(void **state)
 		    (char *)NULL);
 		run_spec(&spec, 9000, 4096, &o);
 		assert_int_equal(o.r, 0);
-		want = xasprintf("%s\nhere\n%s", places[i],
-		    i > 0 ? "new\n" : "");
+		want =
+		    xasprintf("%s\nhere\n%s", places[i], i > 0 ? "new\n" : "");
 		assert_string_equal(buf_str(&o.out), want);
 		free(want);
 		buf_clear(&o.out);
@@ -1133,8 +1147,8 @@ test_probe(void **state)
 	(void)state;
 	assert_true(n >= 10 && n <= PROBE_MAX);
 	for (size_t i = 0; i < n; i++) {
-		print_message("# %-16s %d %s\n", items[i].name,
-		    items[i].state, items[i].detail);
+		print_message("# %-16s %d %s\n", items[i].name, items[i].state,
+		    items[i].detail);
 		assert_true((items[i].state == PROBE_OK) ==
 		    (items[i].remedy[0] == '\0'));
 	}

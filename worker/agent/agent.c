@@ -69,8 +69,8 @@ agent_progress(struct agent *a, const char *what, const char *tool,
 }
 
 void
-agent_progress_n(struct agent *a, const char *what, uint64_t done,
-    uint64_t total)
+agent_progress_n(
+    struct agent *a, const char *what, uint64_t done, uint64_t total)
 {
 	struct msg m = { .type = MSG_PROGRESS };
 

@@ -1,8 +1,9 @@
 /*
  * agent.h - one worker: what it knows, and the acts of all its parts.
  *
- * main.c fills it from worker.json and TASK; a kind of task (turn.c for explore,
- * plan and tool; baseline.c; verify.c) fills the summary; summary.c sends it.
+ * main.c fills it from worker.json and TASK; a kind of task (turn.c for
+ * explore, plan and tool; baseline.c; verify.c) fills the summary; summary.c
+ * sends it.
  */
 #ifndef WORKER_AGENT_AGENT_H
 #define WORKER_AGENT_AGENT_H
@@ -46,9 +47,9 @@ struct agent {
 	uint64_t audit_seq;
 	uint64_t calls, tools, tried;
 	unsigned outputs; /* files /tmp/out-N.txt written */
-	unsigned dirs;	  /* directories for candidates made */
+	unsigned dirs;    /* directories for candidates made */
 	bool no_overlay;  /* candidates must be copied */
-	bool finished;	  /* finish was accepted */
+	bool finished;    /* finish was accepted */
 };
 
 /* An act is about to happen: 0, or ERR_DENIED with the reason. act: command,
@@ -58,8 +59,8 @@ int agent_audit(struct agent *a, const char *act, const char *subject,
 /* text: one line, may be NULL; escaped and cut here. */
 void agent_progress(struct agent *a, const char *what, const char *tool,
     const char *verdict, const char *text, uint64_t ms);
-void agent_progress_n(struct agent *a, const char *what, uint64_t done,
-    uint64_t total);
+void agent_progress_n(
+    struct agent *a, const char *what, uint64_t done, uint64_t total);
 /* End with this verdict and reason, unless one is set. */
 void agent_end(struct agent *a, const char *verdict, const char *fmt, ...)
     printflike(3, 4);

@@ -69,10 +69,10 @@ open_file(struct agent *a, struct edits *es, const char *path, bool create,
 			r = err_set(e, -ENOENT, "%.200s does not exist", path);
 		if (r < 0)
 			goto out;
-		*f = (struct edited) { .mode = 0644 };
+		*f = (struct edited){ .mode = 0644 };
 		buf_init(&f->data, TREEFS_MAX_FILE);
-		if (exists && (r = treefs_read(&a->fs, &name, &f->data, &st,
-				   e)) < 0) {
+		if (exists &&
+		    (r = treefs_read(&a->fs, &name, &f->data, &st, e)) < 0) {
 			buf_clear(&f->data);
 			goto out;
 		}
@@ -90,8 +90,8 @@ out:
 }
 
 static int
-edits_make(struct agent *a, struct edits *es, const json_t *changes,
-    struct err *e)
+edits_make(
+    struct agent *a, struct edits *es, const json_t *changes, struct err *e)
 {
 	const json_t *v;
 	struct edit_done done;
@@ -102,9 +102,9 @@ edits_make(struct agent *a, struct edits *es, const json_t *changes,
 
 	if (json_array_size(changes) == 0 ||
 	    json_array_size(changes) > CHANGES_MAX)
-		return err_set(e, ERR_USAGE, "1 to %d changes are needed",
-		    CHANGES_MAX);
-	json_array_foreach(changes, i, v) {
+		return err_set(
+		    e, ERR_USAGE, "1 to %d changes are needed", CHANGES_MAX);
+	json_array_foreach (changes, i, v) {
 		struct edit ed = {
 			.old_text = arg_str(v, "old", ""),
 			.new_text = arg_str(v, "new", ""),
@@ -138,8 +138,9 @@ copy_dir_modes(struct agent *a, int dirfd, const char *rel)
 	while (strcmp(dir, ".") != 0 && strcmp(dir, "/") != 0) {
 		if (fstatat(a->fs.root_fd, dir, &st, AT_SYMLINK_NOFOLLOW) ==
 			0 &&
-		    S_ISDIR(st.st_mode))
-			(void)fchmodat(dirfd, dir, st.st_mode & 0777, 0);
+		    S_ISDIR(st.st_mode) &&
+		    fchmodat(dirfd, dir, st.st_mode & 0777, 0) < 0)
+			break; /* the layer's default stays */
 		up = path_dir(dir);
 		free(dir);
 		dir = up;
@@ -148,16 +149,16 @@ copy_dir_modes(struct agent *a, int dirfd, const char *rel)
 }
 
 static int
-write_edits(struct agent *a, const struct edits *es, const char *dir,
-    struct err *e)
+write_edits(
+    struct agent *a, const struct edits *es, const char *dir, struct err *e)
 {
 	size_t i;
 	int fd, r = 0;
 
 	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return err_set(e, ERR_SANDBOX, "open %s: %s", dir,
-		    strerror(errno));
+		return err_set(
+		    e, ERR_SANDBOX, "open %s: %s", dir, strerror(errno));
 	for (i = 0; i < es->n && r == 0; i++) {
 		r = treefs_put(fd, es->v[i].rel, buf_str(&es->v[i].data),
 		    es->v[i].data.len, es->v[i].mode, es->v[i].mtime, e);
@@ -173,14 +174,14 @@ make_dir(const char *dir, const char *name, char **ret, struct err *e)
 {
 	*ret = path_join(dir, name);
 	if (mkdir(*ret, 0755) < 0)
-		return err_set(e, ERR_SANDBOX, "mkdir %s: %s", *ret,
-		    strerror(errno));
+		return err_set(
+		    e, ERR_SANDBOX, "mkdir %s: %s", *ret, strerror(errno));
 	return 0;
 }
 
 static int
-start_overlay(struct agent *a, struct candidate *c, const struct edits *es,
-    struct err *e)
+start_overlay(
+    struct agent *a, struct candidate *c, const struct edits *es, struct err *e)
 {
 	char *layer = NULL;
 	int r;
@@ -228,8 +229,8 @@ copy_tree(struct agent *a, const char *dst, struct err *e)
 }
 
 static int
-start_copy(struct agent *a, struct candidate *c, const struct edits *es,
-    struct err *e)
+start_copy(
+    struct agent *a, struct candidate *c, const struct edits *es, struct err *e)
 {
 	char *tree = NULL;
 	size_t i;
@@ -277,7 +278,7 @@ candidate_start(struct agent *a, struct candidate *c, const json_t *changes,
 	struct err why;
 	int r;
 
-	*c = (struct candidate) { 0 };
+	*c = (struct candidate){ 0 };
 	command_spec(a, &a->cfg.candidate, check, &c->spec);
 	c->x.spec = &c->spec;
 	c->x.timeout_ms = timeout_ms;

@@ -26,8 +26,8 @@
 static const char *const litter[] = { "**/__pycache__/**", "*.pyc", "*.pyo",
 	"**/.pytest_cache/**", "**/.mypy_cache/**", "**/.ruff_cache/**",
 	"**/.hypothesis/**", "**/.tox/**", "**/.nox/**", "**/node_modules/**",
-	"**/.nyc_output/**", "**/.cache/**", ".coverage", ".coverage.*",
-	"*.o", "*.obj", "*.class", "*.gcda", "*.gcno", "*.gcov", "*.swp",
+	"**/.nyc_output/**", "**/.cache/**", ".coverage", ".coverage.*", "*.o",
+	"*.obj", "*.class", "*.gcda", "*.gcno", "*.gcov", "*.swp",
 	".foray-*.tmp", "**/Testing/Temporary/**", "**/CMakeFiles/**",
 	"**/.git/**", "nohup.out", "core", ".DS_Store" };
 /* Not meant when new. */
@@ -88,8 +88,8 @@ ask_git(struct agent *a, const struct changes *c, bool *drop)
 	buf_init(&in, BUF_NOMAX);
 	for (i = 0; i < c->n; i++) {
 		if (!drop[i] && !strv_has(&a->written, c->v[i].path))
-			(void)buf_add(&in, c->v[i].path,
-			    strlen(c->v[i].path) + 1);
+			(void)buf_add(
+			    &in, c->v[i].path, strlen(c->v[i].path) + 1);
 	}
 	spec_copy(&spec, &a->cfg.inner);
 	spec_set_cwd(&spec, a->cfg.root);
@@ -155,8 +155,8 @@ scratch(void)
 }
 
 int
-changeset_patch(struct agent *a, struct strv *ret_notes, struct buf *ret,
-    struct err *e)
+changeset_patch(
+    struct agent *a, struct strv *ret_notes, struct buf *ret, struct err *e)
 {
 	struct changes c = { 0 };
 	struct chosen ch;
@@ -165,8 +165,8 @@ changeset_patch(struct agent *a, struct strv *ret_notes, struct buf *ret,
 	size_t i, left = 0;
 	int r;
 
-	r = changes_list(a->cfg.base, a->cfg.up, a->cfg.root, MAX_CHANGES, &c,
-	    e);
+	r = changes_list(
+	    a->cfg.base, a->cfg.up, a->cfg.root, MAX_CHANGES, &c, e);
 	if (r < 0)
 		return r;
 	drop = xcalloc(c.n + 1, sizeof *drop);
@@ -181,8 +181,8 @@ changeset_patch(struct agent *a, struct strv *ret_notes, struct buf *ret,
 			    "protected",
 			    v->path);
 		} else if (!strv_has(&a->written, v->path)) {
-			drop[i] = changeset_is_litter(v->path,
-				      v->kind == CHANGE_NEW) ||
+			drop[i] = changeset_is_litter(
+				      v->path, v->kind == CHANGE_NEW) ||
 			    (v->kind != CHANGE_DELETED &&
 				starts_binary(a, v->path));
 		}
@@ -198,9 +198,9 @@ changeset_patch(struct agent *a, struct strv *ret_notes, struct buf *ret,
 		r = err_set(e, ERR_SANDBOX, "no directory can be made in /tmp");
 		goto out;
 	}
-	ch = (struct chosen) { &c, drop };
-	r = changes_patch(&c, a->cfg.base, a->cfg.root, tmp, is_wanted, &ch,
-	    ret, e);
+	ch = (struct chosen){ &c, drop };
+	r = changes_patch(
+	    &c, a->cfg.base, a->cfg.root, tmp, is_wanted, &ch, ret, e);
 out:
 	if (tmp != NULL)
 		(void)path_rmtree(tmp, NULL);

@@ -10,8 +10,8 @@ struct agent;
 
 /* The patch of all that was meant, into ret (appended; empty: nothing).
  * ret_notes gets a sentence for each protected file that was changed. */
-int changeset_patch(struct agent *a, struct strv *ret_notes, struct buf *ret,
-    struct err *e);
+int changeset_patch(
+    struct agent *a, struct strv *ret_notes, struct buf *ret, struct err *e);
 
 /* A cache or another by-product, by its name. */
 bool changeset_is_litter(const char *path, bool is_new);

@@ -21,12 +21,14 @@ void
 command_guard(struct agent *a)
 {
 	size_t i;
-	char *path;
+	char *path, *src;
 
 	for (i = 0; i < a->fs.guarded.n && i < GUARD_MOUNTS_MAX; i++) {
 		path = path_join(a->cfg.root, a->fs.guarded.v[i]);
 		spec_mount_try(&a->cfg.inner, MOUNT_RO, path, path);
-		spec_mount_try(&a->cfg.candidate, MOUNT_RO, path, path);
+		src = path_join("@merged", a->fs.guarded.v[i]);
+		spec_mount_try(&a->cfg.candidate, MOUNT_RO, src, path);
+		free(src);
 		free(path);
 	}
 }

@@ -23,8 +23,8 @@ get_path(const json_t *j, const char *key, const char *def, char **ret,
 	if (s == NULL || *s == '\0')
 		s = def;
 	if (s == NULL || *s != '/')
-		return err_set(e, ERR_SYNTAX, "%s must be an absolute path",
-		    key);
+		return err_set(
+		    e, ERR_SYNTAX, "%s must be an absolute path", key);
 	*ret = path_normal(s);
 	return 0;
 }
@@ -48,7 +48,7 @@ config_parse(const char *s, size_t len, struct config *ret, struct err *e)
 	json_t *j = NULL;
 	int r;
 
-	*ret = (struct config) { 0 };
+	*ret = (struct config){ 0 };
 	spec_init(&ret->inner, LAYER_INNER);
 	spec_init(&ret->candidate, LAYER_INNER);
 	if ((r = json_parse(s, len, CONFIG_MAX, &j, e)) < 0)
@@ -69,8 +69,8 @@ config_parse(const char *s, size_t len, struct config *ret, struct err *e)
 	    (r = get_path(j, "base", IN_BASE, &ret->base, e)) < 0 ||
 	    (r = get_path(j, "up", IN_UP, &ret->up, e)) < 0 ||
 	    (r = json_get_str(j, "layout", true, &layout, e)) < 0 ||
-	    (r = json_get_u64(j, "parallel", 1, MAX_PARALLEL, &ret->parallel,
-		 e)) < 0)
+	    (r = json_get_u64(
+		 j, "parallel", 1, MAX_PARALLEL, &ret->parallel, e)) < 0)
 		goto out;
 	if (ret->parallel == 0)
 		ret->parallel = 1;
@@ -80,10 +80,10 @@ config_parse(const char *s, size_t len, struct config *ret, struct err *e)
 	}
 	spec_clear(&ret->inner);
 	spec_clear(&ret->candidate);
-	if ((r = spec_from_json(json_object_get(j, "inner"), &ret->inner,
-		 e)) < 0 ||
-	    (r = spec_from_json(json_object_get(j, "candidate"),
-		 &ret->candidate, e)) < 0)
+	if ((r = spec_from_json(json_object_get(j, "inner"), &ret->inner, e)) <
+		0 ||
+	    (r = spec_from_json(
+		 json_object_get(j, "candidate"), &ret->candidate, e)) < 0)
 		goto out;
 out:
 	json_decref(j);
@@ -123,5 +123,5 @@ config_clear(struct config *c)
 	free(c->up);
 	spec_clear(&c->inner);
 	spec_clear(&c->candidate);
-	*c = (struct config) { 0 };
+	*c = (struct config){ 0 };
 }

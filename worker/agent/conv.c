@@ -4,7 +4,9 @@
 #include "common/log.h"
 #include "worker/agent/conv.h"
 
-#define BODIES_BYTES ((size_t)4 << 20) /* of one request: MSG_MAX_BYTES is 6 */
+#define BODIES_BYTES \
+	((size_t)4 << 20) /* of one request: MSG_MAX_BYTES is 6 \
+			   */
 #define BODIES_MAX 4096
 #define MESSAGES_MAX 32000 /* their hashes fill the field */
 #define NEED_ROUNDS 200
@@ -18,7 +20,7 @@ conv_clear(struct conv *c)
 	for (i = 0; i < c->n; i++)
 		free(c->v[i].text);
 	free(c->v);
-	*c = (struct conv) { 0 };
+	*c = (struct conv){ 0 };
 }
 
 int
@@ -32,8 +34,8 @@ conv_add_text(struct conv *c, const char *s, size_t len, struct err *e)
 	if (c->n >= MESSAGES_MAX)
 		return err_set(e, ERR_LIMIT, "the conversation is too long");
 	if ((c->n & (c->n - 1)) == 0)
-		c->v = xreallocarray(c->v, c->n == 0 ? 1 : c->n * 2,
-		    sizeof *c->v);
+		c->v =
+		    xreallocarray(c->v, c->n == 0 ? 1 : c->n * 2, sizeof *c->v);
 	m = &c->v[c->n++];
 	m->text = xstrndup(s, len);
 	m->len = len;
@@ -80,13 +82,13 @@ conv_request(const struct conv *c, uint64_t turn, const void *need,
 				 : i < c->known)
 			continue;
 		/* What does not fit is asked for. */
-		if (n > 0 && (n >= BODIES_MAX ||
-				 bytes + c->v[i].len > BODIES_BYTES))
+		if (n > 0 &&
+		    (n >= BODIES_MAX || bytes + c->v[i].len > BODIES_BYTES))
 			continue;
 		(*bodies)[n++] = c->v[i].text;
 		bytes += c->v[i].len;
 	}
-	*m = (struct msg) { .type = MSG_MODEL };
+	*m = (struct msg){ .type = MSG_MODEL };
 	m->u.model.turn = turn;
 	m->u.model.hashes = buf_str(hashes);
 	m->u.model.hashes_len = hashes->len;

@@ -33,7 +33,7 @@ norm_init(struct norm *n, const char *s, size_t len, bool map)
 {
 	size_t i, o = 0;
 
-	*n = (struct norm) { 0 };
+	*n = (struct norm){ 0 };
 	n->s = xmalloc(len + 1);
 	if (map)
 		n->at = xcalloc(len + 1, sizeof *n->at);
@@ -150,8 +150,8 @@ indent_has(const char *s, size_t len, char c)
 
 /* Why old is not there: the hint that lets the next try succeed. */
 static int
-not_found(const char *name, const struct norm *t, const char *old,
-    struct err *e)
+not_found(
+    const char *name, const struct norm *t, const char *old, struct err *e)
 {
 	const char *p, *end = t->s + t->len, *first, *got;
 	size_t first_len, n, got_len;
@@ -165,12 +165,14 @@ not_found(const char *name, const struct norm *t, const char *old,
 			const char *how = "in blanks (indentation or ends of "
 					  "lines)";
 
-			if (indent_has(p, n, '\t') && !indent_has(old,
-			    line_len(old, old + strlen(old)), '\t'))
+			if (indent_has(p, n, '\t') &&
+			    !indent_has(
+				old, line_len(old, old + strlen(old)), '\t'))
 				how = "in blanks: the file is indented with "
 				      "tabs, `old` with spaces";
-			else if (indent_has(p, n, ' ') && indent_has(old,
-			    line_len(old, old + strlen(old)), '\t'))
+			else if (indent_has(p, n, ' ') &&
+			    indent_has(
+				old, line_len(old, old + strlen(old)), '\t'))
 				how = "in blanks: the file is indented with "
 				      "spaces, `old` with tabs";
 			return err_set(e, ERR_NOTFOUND,
@@ -196,16 +198,15 @@ not_found(const char *name, const struct norm *t, const char *old,
 }
 
 static void
-list_lines(const struct norm *t, const size_t *v, size_t n, char *dst,
-    size_t size)
+list_lines(
+    const struct norm *t, const size_t *v, size_t n, char *dst, size_t size)
 {
 	size_t i, at = 0;
 	int k;
 
 	dst[0] = '\0';
 	for (i = 0; i < n && i < MAX_LISTED && at + 24 < size; i++) {
-		k = snprintf(dst + at, size - at, "%s%llu",
-		    i > 0 ? ", " : "",
+		k = snprintf(dst + at, size - at, "%s%llu", i > 0 ? ", " : "",
 		    (unsigned long long)line_of(t->s, v[i]));
 		at += (size_t)k;
 	}
@@ -228,8 +229,8 @@ only_line(const struct norm *t, size_t *v, size_t n, uint64_t line)
 
 /* Does the text around this place end its lines with CRLF? */
 static bool
-place_crlf(const struct norm *t, const char *src, size_t len, size_t a,
-    size_t b)
+place_crlf(
+    const struct norm *t, const char *src, size_t len, size_t a, size_t b)
 {
 	const char *nl;
 	size_t o;
@@ -301,9 +302,8 @@ rebuild(const struct norm *t, const char *src, size_t len, const size_t *v,
 }
 
 int
-edit_apply(const char *name, const char *src, size_t len,
-    const struct edit *ed, struct buf *ret, struct edit_done *done,
-    struct err *e)
+edit_apply(const char *name, const char *src, size_t len, const struct edit *ed,
+    struct buf *ret, struct edit_done *done, struct err *e)
 {
 	struct norm t = { 0 }, old = { 0 }, fresh = { 0 };
 	size_t *v = NULL, n, total, max, at = ret->len;
@@ -331,7 +331,7 @@ edit_apply(const char *name, const char *src, size_t len,
 			goto out;
 		}
 		r = add_text(ret, fresh.s, fresh.len, false);
-		*done = (struct edit_done) { 1, 1 };
+		*done = (struct edit_done){ 1, 1 };
 		goto out;
 	}
 	max = t.len / old.len + 1;
@@ -366,16 +366,16 @@ edit_apply(const char *name, const char *src, size_t len,
 	}
 	if (r < 0)
 		goto out;
-	*done = (struct edit_done) { n, line_of(t.s, v[0]) };
+	*done = (struct edit_done){ n, line_of(t.s, v[0]) };
 	r = rebuild(&t, src, len, v, n, old.len, &fresh, ret);
 	if (r == 0 && ret->len - at == len &&
 	    memcmp(ret->data + at, src, len) == 0)
-		r = err_set(e, ERR_USAGE, "nothing would change in %.200s",
-		    name);
+		r = err_set(
+		    e, ERR_USAGE, "nothing would change in %.200s", name);
 out:
 	if (r == -ENOBUFS)
-		r = err_set(e, ERR_LIMIT, "%.200s would become too large",
-		    name);
+		r = err_set(
+		    e, ERR_LIMIT, "%.200s would become too large", name);
 	if (r < 0) {
 		ret->len = at;
 		if (ret->data != NULL)

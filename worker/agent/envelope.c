@@ -64,14 +64,14 @@ after_mark(const struct reader *r, const char *mark, size_t *ret_len)
 }
 
 struct patch_file *
-patch_add_file(struct patch *p, enum patch_kind kind, const char *path,
-    size_t len)
+patch_add_file(
+    struct patch *p, enum patch_kind kind, const char *path, size_t len)
 {
 	struct patch_file *f;
 
 	p->v = xreallocarray(p->v, p->n + 1, sizeof *p->v);
 	f = &p->v[p->n++];
-	*f = (struct patch_file) { .kind = kind, .path = xstrndup(path, len) };
+	*f = (struct patch_file){ .kind = kind, .path = xstrndup(path, len) };
 	return f;
 }
 
@@ -79,7 +79,7 @@ struct hunk *
 patch_add_hunk(struct patch_file *f)
 {
 	f->v = xreallocarray(f->v, f->n + 1, sizeof *f->v);
-	f->v[f->n] = (struct hunk) { 0 };
+	f->v[f->n] = (struct hunk){ 0 };
 	return &f->v[f->n++];
 }
 
@@ -88,9 +88,9 @@ hunk_add(struct hunk *h, char tag, const char *s, size_t len)
 {
 	/* Grow in steps: a hunk may be a whole file. */
 	if ((h->n & (h->n - 1)) == 0)
-		h->v = xreallocarray(h->v, h->n == 0 ? 1 : h->n * 2,
-		    sizeof *h->v);
-	h->v[h->n++] = (struct hunk_line) { tag, xstrndup(s, len) };
+		h->v =
+		    xreallocarray(h->v, h->n == 0 ? 1 : h->n * 2, sizeof *h->v);
+	h->v[h->n++] = (struct hunk_line){ tag, xstrndup(s, len) };
 }
 
 void
@@ -112,7 +112,7 @@ patch_clear(struct patch *p)
 		free(f->move_to);
 	}
 	free(p->v);
-	*p = (struct patch) { 0 };
+	*p = (struct patch){ 0 };
 }
 
 bool
@@ -203,8 +203,8 @@ update_line(const struct reader *r, struct patch_file *f, struct hunk **h,
 	else if (*s == '\\')
 		return 0;
 	else
-		return bad(r, e,
-		    "a line of a hunk starts with ' ', '+', '-' or '@@'");
+		return bad(
+		    r, e, "a line of a hunk starts with ' ', '+', '-' or '@@'");
 	return 0;
 }
 
@@ -299,8 +299,9 @@ envelope_parse(const char *s, size_t len, struct patch *ret, struct err *e)
 		if (f == NULL) {
 			if (r.len == 0)
 				continue;
-			return bad(&r, e, "a \"*** Update File: PATH\" line (or "
-					  "Add, Delete) must come first");
+			return bad(&r, e,
+			    "a \"*** Update File: PATH\" line (or "
+			    "Add, Delete) must come first");
 		}
 		if (f->kind == PATCH_DELETE) {
 			if (r.len == 0)
@@ -313,8 +314,9 @@ envelope_parse(const char *s, size_t len, struct patch *ret, struct err *e)
 			else if (*r.line == '+')
 				hunk_add(h, '+', r.line + 1, r.len - 1);
 			else
-				return bad(&r, e, "each line of a new file "
-						  "starts with '+'");
+				return bad(&r, e,
+				    "each line of a new file "
+				    "starts with '+'");
 			continue;
 		}
 		if ((rc = update_line(&r, f, &h, e)) < 0)
@@ -330,10 +332,10 @@ patch_parse(const char *s, size_t len, struct patch *ret, struct err *e)
 	size_t i, j;
 	int r;
 
-	*ret = (struct patch) { 0 };
+	*ret = (struct patch){ 0 };
 	if (len > ENVELOPE_MAX)
-		return err_set(e, ERR_LIMIT, "the patch is over %zu bytes",
-		    ENVELOPE_MAX);
+		return err_set(
+		    e, ERR_LIMIT, "the patch is over %zu bytes", ENVELOPE_MAX);
 	if (len > 0 && memchr(s, '\0', len) != NULL)
 		return err_set(e, ERR_SYNTAX, "the patch holds a NUL byte");
 	at = len > 0 ? memmem(s, len, "*** Begin Patch", 15) : NULL;

@@ -35,7 +35,7 @@ struct hunk_line {
 
 struct hunk {
 	struct strv anchors; /* lines to pass first, in order */
-	uint64_t line;	     /* 1-based hint of a unified diff; 0: none */
+	uint64_t line;       /* 1-based hint of a unified diff; 0: none */
 	struct hunk_line *v;
 	size_t n;
 	bool at_end; /* "*** End of File" */
@@ -43,7 +43,11 @@ struct hunk {
 	bool new_no_newline;
 };
 
-enum patch_kind { PATCH_ADD, PATCH_UPDATE, PATCH_DELETE };
+enum patch_kind {
+	PATCH_ADD,
+	PATCH_UPDATE,
+	PATCH_DELETE
+};
 
 struct patch_file {
 	enum patch_kind kind;
@@ -72,12 +76,12 @@ int patch_file_apply(const struct patch_file *f, const char *src, size_t len,
 
 /* unified.c: the other form, for envelope.c. */
 int unified_parse(const char *s, size_t len, struct patch *ret, struct err *e);
-struct patch_file *patch_add_file(struct patch *p, enum patch_kind kind,
-    const char *path, size_t len);
+struct patch_file *patch_add_file(
+    struct patch *p, enum patch_kind kind, const char *path, size_t len);
 struct hunk *patch_add_hunk(struct patch_file *f);
 void hunk_add(struct hunk *h, char tag, const char *s, size_t len);
 /* "@@ -12,3 +12,4 @@ ..." */
-bool hunk_header(const char *s, size_t len, uint64_t *old_line,
-    uint64_t *old_n, uint64_t *new_n);
+bool hunk_header(const char *s, size_t len, uint64_t *old_line, uint64_t *old_n,
+    uint64_t *new_n);
 
 #endif

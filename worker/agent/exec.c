@@ -59,8 +59,9 @@ take(struct exec *x, const char *p, size_t len)
 int
 exec_start(struct exec *x, struct err *e)
 {
-	struct sandbox_start s = { .spec = x->spec, .overlay = x->overlay,
-		.fds = { -1, -1, -1 } };
+	struct sandbox_start s = {
+		.spec = x->spec, .overlay = x->overlay, .fds = { -1, -1, -1 }
+	};
 	int pfd[2], in = -1, r;
 
 	if (x->keep == 0)
@@ -105,8 +106,8 @@ reap(struct exec *x, bool block)
 	if (x->exited)
 		return;
 	do
-		pid = waitpid(x->proc.pid, &x->wait_status,
-		    block ? 0 : WNOHANG);
+		pid =
+		    waitpid(x->proc.pid, &x->wait_status, block ? 0 : WNOHANG);
 	while (pid < 0 && errno == EINTR);
 	if (pid == 0)
 		return;
@@ -197,13 +198,13 @@ exec_wait(struct exec **jobs, size_t n, uint64_t wait_ms)
 				return x;
 			if (x->out_fd >= 0) {
 				who[np] = x;
-				p[np++] = (struct pollfd) { x->out_fd, POLLIN,
-					0 };
+				p[np++] =
+				    (struct pollfd){ x->out_fd, POLLIN, 0 };
 			}
 			if (!x->exited && x->pidfd >= 0) {
 				who[np] = x;
-				p[np++] = (struct pollfd) { x->pidfd, POLLIN,
-					0 };
+				p[np++] =
+				    (struct pollfd){ x->pidfd, POLLIN, 0 };
 			}
 			if (!x->exited && x->deadline_ms > 0 &&
 			    x->deadline_ms < until)

@@ -20,7 +20,11 @@
 
 #define EXEC_KEEP ((size_t)1 << 20)
 
-enum exec_state { EXEC_IDLE, EXEC_RUNNING, EXEC_DONE };
+enum exec_state {
+	EXEC_IDLE,
+	EXEC_RUNNING,
+	EXEC_DONE
+};
 
 struct exec {
 	/* set by the caller; borrowed until it is done */
@@ -35,11 +39,11 @@ struct exec {
 
 	/* results */
 	enum exec_state state;
-	int status;	 /* exit status, or 128 + signal */
+	int status; /* exit status, or 128 + signal */
 	bool timed_out;
-	bool ran;	 /* false: the sandbox could not be set up */
+	bool ran; /* false: the sandbox could not be set up */
 	uint64_t ms;
-	uint64_t total;	 /* bytes of output */
+	uint64_t total; /* bytes of output */
 
 	/* private */
 	struct sandbox_proc proc;

@@ -35,7 +35,7 @@ split(const char *s, size_t len, struct lines *ret)
 	size_t size = 0, crlf = 0;
 	const char *end = s + len, *nl;
 
-	*ret = (struct lines) { 0 };
+	*ret = (struct lines){ 0 };
 	while (s < end) {
 		struct line l = { .s = s };
 
@@ -97,8 +97,8 @@ old_lines(const struct hunk *h, const char **ret)
 }
 
 static bool
-match_at(const struct lines *t, size_t i, const char **old, size_t n,
-    bool loose)
+match_at(
+    const struct lines *t, size_t i, const char **old, size_t n, bool loose)
 {
 	size_t k;
 
@@ -137,14 +137,14 @@ pass_anchors(const char *name, const struct lines *t, const struct hunk *h,
 
 	for (k = 0; k < h->anchors.n; k++) {
 		for (i = from; i < t->n && !anchor_is(t, i, h->anchors.v[k]);
-		    i++)
+		     i++)
 			;
 		/* Part of a line: "@@ def f(" */
 		if (i == t->n) {
 			for (i = from; i < t->n &&
-			    memmem(t->v[i].s, t->v[i].len, h->anchors.v[k],
-				strlen(h->anchors.v[k])) == NULL;
-			    i++)
+			     memmem(t->v[i].s, t->v[i].len, h->anchors.v[k],
+				 strlen(h->anchors.v[k])) == NULL;
+			     i++)
 				;
 		}
 		if (i == t->n) {
@@ -167,9 +167,8 @@ not_found(const char *name, const struct lines *t, const struct hunk *h,
 
 	/* The place where most lines from the start agree. */
 	for (i = 0; i < t->n && t->n * n < 50000000; i++) {
-		for (k = 0; k < n && i + k < t->n &&
-		    same(t, i + k, old[k], true);
-		    k++)
+		for (k = 0;
+		     k < n && i + k < t->n && same(t, i + k, old[k], true); k++)
 			;
 		if (k > best) {
 			best = k;
@@ -231,7 +230,7 @@ locate(const char *name, const struct lines *t, const struct hunk *h,
 	for (loose = 0; loose < 2 && best == NOWHERE; loose++) {
 		/* The anchor itself may be repeated as context. */
 		for (i = from > cursor && h->anchors.n > 0 ? from - 1 : from;
-		    n <= t->n && i <= t->n - n; i++) {
+		     n <= t->n && i <= t->n - n; i++) {
 			size_t d, bd;
 
 			if (!match_at(t, i, old, n, loose != 0))
@@ -352,8 +351,7 @@ cut_eol(struct buf *b, size_t start)
 }
 
 static int
-new_file(const struct patch_file *f, struct buf *ret,
-    struct patch_count *count)
+new_file(const struct patch_file *f, struct buf *ret, struct patch_count *count)
 {
 	struct out o = { .b = ret };
 	size_t i, k, start = ret->len;
@@ -386,7 +384,7 @@ patch_file_apply(const struct patch_file *f, const char *src, size_t len,
 	bool newline;
 	int r = 0;
 
-	*count = (struct patch_count) { 0 };
+	*count = (struct patch_count){ 0 };
 	if (f->kind == PATCH_ADD) {
 		r = new_file(f, ret, count);
 		goto done;
@@ -421,8 +419,8 @@ patch_file_apply(const struct patch_file *f, const char *src, size_t len,
 		r = o.r;
 done:
 	if (r == -ENOBUFS)
-		r = err_set(e, ERR_LIMIT, "%.200s would become too large",
-		    f->path);
+		r = err_set(
+		    e, ERR_LIMIT, "%.200s would become too large", f->path);
 	if (r < 0) {
 		ret->len = start;
 		if (ret->data != NULL)

@@ -35,8 +35,7 @@ on_msg(struct peer *p, const struct peer_addr *from, const char *worker,
 		return;
 	}
 	if (l->match != NULL && !l->match(m, l->match_ctx)) {
-		log_debug("%s dropped: of an older request",
-		    msg_name(m->type));
+		log_debug("%s dropped: of an older request", msg_name(m->type));
 		return;
 	}
 	if (msg_decode(raw, raw_len, &l->got, &e) < 0)
@@ -61,8 +60,8 @@ static const struct peer_ops link_ops = {
 };
 
 int
-link_open(const char *endpoint, const char *worker, struct link **ret,
-    struct err *e)
+link_open(
+    const char *endpoint, const char *worker, struct link **ret, struct err *e)
 {
 	struct link *l;
 	int r;

@@ -3,8 +3,8 @@
  *
  * A worker does one thing at a time: it sends a request and spins the loop
  * until the wanted answer is there. Answers to older requests, which come when
- * one was sent twice, are dropped. ZeroMQ's own thread keeps the connection alive
- * while a tool call blocks.
+ * one was sent twice, are dropped. ZeroMQ's own thread keeps the connection
+ * alive while a tool call blocks.
  */
 #ifndef WORKER_AGENT_LINK_H
 #define WORKER_AGENT_LINK_H
@@ -17,8 +17,8 @@ struct link;
 typedef bool (*link_match)(const struct msg *m, const void *ctx);
 
 /* worker: the name in the worker frame. */
-int link_open(const char *endpoint, const char *worker, struct link **ret,
-    struct err *e);
+int link_open(
+    const char *endpoint, const char *worker, struct link **ret, struct err *e);
 void link_close(struct link *l);
 
 /* For what needs no answer. Lost when the queue is full. */

@@ -37,7 +37,8 @@ output_last_line(const char *s, size_t len, char *dst, size_t size)
 		(void)text_clean(&clean, s, len, 0);
 	p = buf_str(&clean);
 	end = p + clean.len;
-	while (end > p && (end[-1] == '\n' || end[-1] == ' ' || end[-1] == '\t'))
+	while (
+	    end > p && (end[-1] == '\n' || end[-1] == ' ' || end[-1] == '\t'))
 		end--;
 	s = end;
 	while (s > p && s[-1] != '\n')

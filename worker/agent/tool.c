@@ -40,8 +40,8 @@ tool_list(void)
 	for (i = 0; i < nitems(tools); i++) {
 		row = json_object();
 		json_object_set_new(row, "name", json_string(tools[i]->name));
-		json_object_set_new(row, "description",
-		    json_string(tools[i]->description));
+		json_object_set_new(
+		    row, "description", json_string(tools[i]->description));
 		json_object_set_new(row, "parameters", schema_of(tools[i]));
 		json_array_append_new(list, row);
 	}
@@ -143,6 +143,61 @@ is_blank(const char *s, size_t len)
 	return true;
 }
 
+/* What models get wrong inside strings without leaving a doubt of what was
+ * meant: raw control bytes, and escapes that JSON lacks ("\\d"). Returns the
+ * mended text, yours, or NULL when there was nothing of the kind. */
+static char *
+mend_strings(const char *s, size_t len)
+{
+	struct buf b;
+	bool in = false, mended = false;
+	size_t i;
+
+	buf_init(&b, BUF_NOMAX);
+	for (i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c == '"')
+			in = !in;
+		if (in && c < 0x20) {
+			(void)buf_printf(&b, "\\u%04x", c);
+			mended = true;
+			continue;
+		}
+		if (in && c == '\\' && i + 1 < len) {
+			if (strchr("\"\\/bfnrtu", s[i + 1]) == NULL ||
+			    s[i + 1] == '\0') {
+				(void)buf_adds(&b, "\\\\");
+				mended = true;
+				continue;
+			}
+			(void)buf_addc(&b, s[i++]);
+		}
+		(void)buf_addc(&b, s[i]);
+	}
+	if (!mended) {
+		buf_clear(&b);
+		return NULL;
+	}
+	return buf_detach(&b, NULL);
+}
+
+static int
+parse_args(const char *s, size_t len, json_t **ret, struct err *e)
+{
+	char *mended;
+	int r;
+
+	if ((r = json_parse(s, len, ARGS_MAX, ret, e)) == 0 || len > ARGS_MAX)
+		return r;
+	if ((mended = mend_strings(s, len)) == NULL)
+		return r;
+	if (json_parse(mended, strlen(mended), 6 * ARGS_MAX, ret, NULL) == 0)
+		r = 0;
+	free(mended);
+	return r;
+}
+
 int
 tool_args(const json_t *args, json_t **ret, struct err *e)
 {
@@ -160,20 +215,22 @@ tool_args(const json_t *args, json_t **ret, struct err *e)
 		return 0;
 	}
 	if (!json_is_string(args))
-		return err_set(e, ERR_SYNTAX,
-		    "the arguments must be a JSON object");
+		return err_set(
+		    e, ERR_SYNTAX, "the arguments must be a JSON object");
 	s = json_string_value(args);
 	len = json_string_length(args);
 	if (is_blank(s, len)) {
 		*ret = json_object();
 		return 0;
 	}
-	if ((r = json_parse(s, len, ARGS_MAX, &j, e)) < 0) {
-		if (e != NULL && (strstr(e->text, "premature end") != NULL ||
-				     strstr(e->text, "end of file") != NULL ||
-				     strstr(e->text, "end of input") != NULL))
-			err_prefix(e, "they are truncated; write a shorter "
-				      "call");
+	if ((r = parse_args(s, len, &j, e)) < 0) {
+		if (e != NULL &&
+		    (strstr(e->text, "premature end") != NULL ||
+			strstr(e->text, "end of file") != NULL ||
+			strstr(e->text, "end of input") != NULL))
+			err_prefix(e,
+			    "they are truncated; write a shorter "
+			    "call");
 		err_prefix(e, "the arguments are no valid JSON");
 		return r;
 	}
@@ -192,8 +249,8 @@ tool_args(const json_t *args, json_t **ret, struct err *e)
 	}
 	if (!json_is_object(j)) {
 		json_decref(j);
-		return err_set(e, ERR_SYNTAX,
-		    "the arguments must be a JSON object");
+		return err_set(
+		    e, ERR_SYNTAX, "the arguments must be a JSON object");
 	}
 	*ret = j;
 	return 0;
@@ -219,7 +276,7 @@ is_required(const json_t *schema, const char *key)
 	const json_t *list = json_object_get(schema, "required"), *v;
 	size_t i;
 
-	json_array_foreach(list, i, v) {
+	json_array_foreach (list, i, v) {
 		if (strcmp(json_string_value(v), key) == 0)
 			return true;
 	}
@@ -235,7 +292,7 @@ signature(const json_t *schema, struct buf *ret)
 	bool first = true;
 
 	(void)buf_addc(ret, '{');
-	json_object_foreach((json_t *)(uintptr_t)props, key, p) {
+	json_object_foreach ((json_t *)(uintptr_t)props, key, p) {
 		type = json_string_value(json_object_get(p, "type"));
 		(void)buf_printf(ret, "%s%s%s: ", first ? "" : ", ", key,
 		    is_required(schema, key) ? "" : "?");
@@ -243,8 +300,8 @@ signature(const json_t *schema, struct buf *ret)
 		if (strcmp(type, "array") == 0) {
 			const json_t *items = json_object_get(p, "items");
 
-			type = json_string_value(
-			    json_object_get(items, "type"));
+			type =
+			    json_string_value(json_object_get(items, "type"));
 			if (strcmp(type, "object") == 0)
 				signature(items, ret);
 			else
@@ -257,12 +314,12 @@ signature(const json_t *schema, struct buf *ret)
 	(void)buf_addc(ret, '}');
 }
 
-static int check_object(const json_t *schema, const json_t *v,
-    const char *where, struct err *e);
+static int check_object(
+    const json_t *schema, const json_t *v, const char *where, struct err *e);
 
 static int
-check_value(const json_t *schema, const json_t *v, const char *name,
-    struct err *e)
+check_value(
+    const json_t *schema, const json_t *v, const char *name, struct err *e)
 {
 	const char *type = json_string_value(json_object_get(schema, "type"));
 	const json_t *items, *item;
@@ -280,7 +337,7 @@ check_value(const json_t *schema, const json_t *v, const char *name,
 	if (!json_is_array(v))
 		return 0;
 	items = json_object_get(schema, "items");
-	json_array_foreach(v, i, item) {
+	json_array_foreach (v, i, item) {
 		at = xasprintf("%s[%zu]", name, i);
 		r = check_value(items, item, at, e);
 		free(at);
@@ -291,15 +348,15 @@ check_value(const json_t *schema, const json_t *v, const char *name,
 }
 
 static int
-check_object(const json_t *schema, const json_t *v, const char *where,
-    struct err *e)
+check_object(
+    const json_t *schema, const json_t *v, const char *where, struct err *e)
 {
 	const json_t *props = json_object_get(schema, "properties"), *p, *got;
 	const char *key;
 	char *at;
 	int r = 0;
 
-	json_object_foreach((json_t *)(uintptr_t)props, key, p) {
+	json_object_foreach ((json_t *)(uintptr_t)props, key, p) {
 		got = json_object_get(v, key);
 		at = *where != '\0' ? xasprintf("%s.%s", where, key)
 				    : xstrdup(key);
@@ -329,8 +386,8 @@ tool_check(const struct tool *t, const json_t *args, struct err *e)
 	if (r < 0) {
 		buf_init(&sig, 4096);
 		signature(schema, &sig);
-		r = err_set(e, r, "%s. %s takes %s", why.text, t->name,
-		    buf_str(&sig));
+		r = err_set(
+		    e, r, "%s. %s takes %s", why.text, t->name, buf_str(&sig));
 		buf_clear(&sig);
 	}
 	json_decref(schema);
@@ -372,7 +429,7 @@ tool_call(struct agent *a, const char *name, const json_t *args,
 	json_t *obj = NULL;
 	struct err e;
 
-	*r = (struct tool_result) { 0 };
+	*r = (struct tool_result){ 0 };
 	buf_init(&r->text, BUF_NOMAX);
 	t = tool_find(name);
 	if (t == NULL)

@@ -2,9 +2,9 @@
  * tool.h - the tools that a model can call: a table, and how a call becomes a
  * result.
  *
- * A call never fails: whatever is wrong with it, its result is a text that begins
- * with "error: " and says what to do. Arguments are checked against the tool's
- * schema before its function sees them.
+ * A call never fails: whatever is wrong with it, its result is a text that
+ * begins with "error: " and says what to do. Arguments are checked against the
+ * tool's schema before its function sees them.
  */
 #ifndef WORKER_AGENT_TOOL_H
 #define WORKER_AGENT_TOOL_H
@@ -21,8 +21,8 @@ struct tool_result {
 	bool denied; /* by policy */
 };
 
-typedef void (*tool_fn)(struct agent *a, const json_t *args,
-    struct tool_result *r);
+typedef void (*tool_fn)(
+    struct agent *a, const json_t *args, struct tool_result *r);
 
 struct tool {
 	const char *name;
@@ -48,8 +48,7 @@ int tool_args(const json_t *args, json_t **ret, struct err *e);
 int tool_check(const struct tool *t, const json_t *args, struct err *e);
 
 /* For the tools: what the result says. */
-void tool_printf(struct tool_result *r, const char *fmt, ...)
-    printflike(2, 3);
+void tool_printf(struct tool_result *r, const char *fmt, ...) printflike(2, 3);
 void tool_fail(struct tool_result *r, const char *fmt, ...) printflike(2, 3);
 void tool_fail_err(struct tool_result *r, const struct err *e);
 

@@ -28,23 +28,23 @@ make_edit(struct agent *a, const char *path, const char *rel,
 		    path);
 		goto out;
 	}
-	if (exists &&
-	    (rc = treefs_read(&a->fs, &name, &data, NULL, e)) < 0)
+	if (exists && (rc = treefs_read(&a->fs, &name, &data, NULL, e)) < 0)
 		goto out;
-	if ((rc = edit_apply(path, buf_str(&data), data.len, ed, &fresh, &done,
-		 e)) < 0)
+	if ((rc = edit_apply(
+		 path, buf_str(&data), data.len, ed, &fresh, &done, e)) < 0)
 		goto out;
 	if ((rc = agent_audit(a, "write", rel, NULL, e)) < 0 ||
-	    (rc = treefs_write(&a->fs, rel, buf_str(&fresh), fresh.len, 0,
-		 e)) < 0)
+	    (rc = treefs_write(&a->fs, rel, buf_str(&fresh), fresh.len, 0, e)) <
+		0)
 		goto out;
 	if (!strv_has(&a->written, rel))
 		strv_add(&a->written, rel);
 	if (!exists)
 		tool_printf(r, "%s created", path);
 	else if (done.n > 1)
-		tool_printf(r, "%s: %llu places replaced, the first at line "
-			       "%llu",
+		tool_printf(r,
+		    "%s: %llu places replaced, the first at line "
+		    "%llu",
 		    path, (unsigned long long)done.n,
 		    (unsigned long long)done.line);
 	else
@@ -75,8 +75,9 @@ edit_file(struct agent *a, const json_t *args, struct tool_result *r)
 		return;
 	}
 	if (name.tmp)
-		tool_fail(r, "%s lies outside the workspace; write files in "
-			     "/tmp with run_command",
+		tool_fail(r,
+		    "%s lies outside the workspace; write files in "
+		    "/tmp with run_command",
 		    path);
 	else if (make_edit(a, path, name.rel, &ed, r, &e) < 0)
 		tool_fail_err(r, &e);

@@ -13,7 +13,7 @@ take_list(const json_t *args, const char *key, struct strv *ret)
 	const json_t *list = json_object_get(args, key), *v;
 	size_t i;
 
-	json_array_foreach(list, i, v)
+	json_array_foreach (list, i, v)
 		strv_add(ret, json_string_value(v));
 }
 
@@ -51,7 +51,8 @@ finish(struct agent *a, const json_t *args, struct tool_result *r)
 		strv_addf(&notes, "there is no patch: %.900s", e.text);
 	}
 	if (strcmp(kept, "fixed") == 0 && a->out.patch.len == 0) {
-		tool_fail(r, "the verdict can't be fixed: no file was changed%s",
+		tool_fail(r,
+		    "the verdict can't be fixed: no file was changed%s",
 		    a->out.findings.n > 0
 			? " but protected ones, which don't count"
 			: "");

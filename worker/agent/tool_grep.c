@@ -47,8 +47,8 @@ add_match(struct buf *ret, const char *s, size_t len)
 		n = text_cut(at, (size_t)(end - at), WINDOW);
 		(void)buf_adds(ret, from > 0 ? "[...]" : "");
 		(void)buf_add(ret, at, n);
-		(void)buf_printf(ret, "[... a line of %zu bytes]",
-		    (size_t)(end - p));
+		(void)buf_printf(
+		    ret, "[... a line of %zu bytes]", (size_t)(end - p));
 	}
 	(void)buf_addc(ret, '\n');
 }
@@ -77,8 +77,9 @@ show(const struct exec *x, struct tool_result *r)
 	add_matches(&raw, &all);
 	buf_clear(&all);
 	if (x->status == 127 || x->status == 126)
-		tool_fail(r, "ripgrep (rg) is not installed here: use "
-			     "run_command with grep -rn");
+		tool_fail(r,
+		    "ripgrep (rg) is not installed here: use "
+		    "run_command with grep -rn");
 	else if (x->timed_out)
 		tool_fail(r, "the search took too long: give a path or a glob");
 	else if (x->status == 1 && raw.len == 0)
@@ -119,7 +120,8 @@ grep(struct agent *a, const json_t *args, struct tool_result *r)
 	strv_addl(&spec.argv, "/bin/sh", "-c", "exec rg \"$@\"", "sh",
 	    "--no-config", "--line-number", "--no-heading", "--with-filename",
 	    "--color=never", "--hidden", "--glob=!.git", "--sort=path",
-	    "--column", "--null", "--max-count=" MATCHES_PER_FILE, (char *)NULL);
+	    "--column", "--null", "--max-count=" MATCHES_PER_FILE,
+	    (char *)NULL);
 	if (arg_bool(args, "ignore_case"))
 		strv_add(&spec.argv, "--ignore-case");
 	if (arg_bool(args, "fixed"))

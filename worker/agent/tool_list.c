@@ -36,8 +36,8 @@ list_one(struct agent *a, const struct treefs_name *n, struct strv *ret,
 
 		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
 			continue;
-		if (fstatat(dirfd(dir), d->d_name, &st,
-			AT_SYMLINK_NOFOLLOW) == 0) {
+		if (fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
+		    0) {
 			if (S_ISDIR(st.st_mode))
 				mark = "/";
 			else if (S_ISLNK(st.st_mode))
@@ -171,7 +171,8 @@ list_dir(struct agent *a, const json_t *args, struct tool_result *r)
 	for (i = 0; i < v.n && i < ENTRIES_MAX; i++)
 		tool_printf(r, "%s\n", v.v[i]);
 	if (v.n > ENTRIES_MAX)
-		tool_printf(r, "[... %zu more left out; list a directory below]\n",
+		tool_printf(r,
+		    "[... %zu more left out; list a directory below]\n",
 		    v.n - ENTRIES_MAX);
 out:
 	treefs_name_clear(&name);

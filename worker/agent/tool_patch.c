@@ -60,8 +60,8 @@ vfs_open(struct vfs *fs, const char *path, size_t *ret, struct err *e)
 	if ((r = treefs_name(&fs->a->fs, path, &name, e)) < 0)
 		return r;
 	if (name.tmp) {
-		r = err_set(e, ERR_DENIED,
-		    "%.200s lies outside the workspace", path);
+		r = err_set(
+		    e, ERR_DENIED, "%.200s lies outside the workspace", path);
 		goto out;
 	}
 	for (i = 0; i < fs->n; i++) {
@@ -73,14 +73,13 @@ vfs_open(struct vfs *fs, const char *path, size_t *ret, struct err *e)
 	if ((r = treefs_may_write(&fs->a->fs, name.rel, &exists, e)) < 0)
 		goto out;
 	buf_init(&b, TREEFS_MAX_FILE);
-	if (exists &&
-	    (r = treefs_read(&fs->a->fs, &name, &b, &st, e)) < 0) {
+	if (exists && (r = treefs_read(&fs->a->fs, &name, &b, &st, e)) < 0) {
 		buf_clear(&b);
 		goto out;
 	}
 	fs->v = xreallocarray(fs->v, fs->n + 1, sizeof *fs->v);
 	f = &fs->v[fs->n];
-	*f = (struct vfile) { .rel = xstrdup(name.rel) };
+	*f = (struct vfile){ .rel = xstrdup(name.rel) };
 	if (exists) {
 		f->mode = st.st_mode & 0777;
 		f->len = f->orig_len = b.len;
@@ -153,8 +152,7 @@ update(struct vfs *fs, const struct patch_file *p, size_t at, struct err *e)
 	to = &fs->v[dst];
 	if (to->data != NULL) {
 		free(data);
-		return err_set(e, -EEXIST, "%.200s exists already",
-		    p->move_to);
+		return err_set(e, -EEXIST, "%.200s exists already", p->move_to);
 	}
 	set_data(to, data, len);
 	to->mode = f->mode;
@@ -182,8 +180,8 @@ apply_one(struct vfs *fs, const struct patch_file *p, struct err *e)
 		return update(fs, p, at, e);
 	case PATCH_DELETE:
 		if (f->data == NULL)
-			return err_set(e, -ENOENT, "%.200s does not exist",
-			    p->path);
+			return err_set(
+			    e, -ENOENT, "%.200s does not exist", p->path);
 		f->removed += lines_of(f);
 		set_data(f, NULL, 0);
 		return 0;
@@ -261,7 +259,7 @@ report(struct vfs *fs, struct tool_result *r)
 		if (!is_changed(f))
 			continue;
 		tool_printf(r, "%s %s (+%zu -%zu)\n",
-		    f->data == NULL	? "deleted"
+		    f->data == NULL       ? "deleted"
 			: f->orig == NULL ? "added"
 					  : "changed",
 		    f->rel, f->added, f->removed);

@@ -27,8 +27,7 @@ count_lines(const char *s, size_t len)
 /* Lines from..from+n-1 of s; at most BYTES_MAX bytes, whole lines but one that
  * is longer than that. Returns how many. */
 static uint64_t
-add_lines(struct buf *ret, const char *s, size_t len, uint64_t from,
-    uint64_t n)
+add_lines(struct buf *ret, const char *s, size_t len, uint64_t from, uint64_t n)
 {
 	const char *p = s, *end = s + len, *nl;
 	uint64_t line = 1, given = 0;
@@ -76,8 +75,8 @@ read_file(struct agent *a, const json_t *args, struct tool_result *r)
 		goto out;
 	}
 	if (edit_is_binary(buf_str(&data), data.len)) {
-		tool_printf(r, "%s is a binary file of %zu bytes", path,
-		    data.len);
+		tool_printf(
+		    r, "%s is a binary file of %zu bytes", path, data.len);
 		goto out;
 	}
 	total = count_lines(buf_str(&data), data.len);

@@ -17,7 +17,7 @@ update_todos(struct agent *a, const json_t *args, struct tool_result *r)
 		return;
 	}
 	strv_clear(&a->todos);
-	json_array_foreach(list, i, v) {
+	json_array_foreach (list, i, v) {
 		strv_addf(&a->todos, "[%c] %.500s",
 		    arg_bool(v, "done") ? 'x' : ' ', arg_str(v, "text", ""));
 		done += arg_bool(v, "done");

@@ -27,7 +27,7 @@ struct trial {
 	size_t done;
 	bool stopped;
 	json_t *passed;
-	json_t **results; /* n of them, NULL: not tried */
+	json_t **results;  /* n of them, NULL: not tried */
 	struct err broken; /* code != 0: no copies can be made */
 	uint64_t told_ms;
 };
@@ -41,18 +41,18 @@ record(struct trial *t, size_t i, bool pass, const char *why)
 	json_object_set_new(j, "n", json_integer((json_int_t)i + 1));
 	if (label != NULL)
 		json_object_set_new(j, "label",
-		    json_str_lossy(label,
-			text_cut(label, strlen(label), LABEL_MAX)));
+		    json_str_lossy(
+			label, text_cut(label, strlen(label), LABEL_MAX)));
 	json_object_set_new(j, "pass", json_boolean(pass));
 	if (why != NULL)
 		json_object_set_new(j, "why",
-		    json_str_lossy(why, text_cut(why, strlen(why),
-					    WHY_MAX - 1)));
+		    json_str_lossy(
+			why, text_cut(why, strlen(why), WHY_MAX - 1)));
 	t->results[i] = j;
 	t->done++;
 	if (pass) {
-		json_array_append_new(t->passed,
-		    json_integer((json_int_t)i + 1));
+		json_array_append_new(
+		    t->passed, json_integer((json_int_t)i + 1));
 		if (t->stop_on_pass)
 			t->stopped = true;
 	}
@@ -141,7 +141,8 @@ run_all(struct trial *t)
 	which = xcalloc(par, sizeof *which);
 	for (;;) {
 		for (k = 0; k < par; k++) {
-			if (jobs[k] == NULL && start_next(t, &c[k], &which[k])) {
+			if (jobs[k] == NULL &&
+			    start_next(t, &c[k], &which[k])) {
 				jobs[k] = &c[k].x;
 				running++;
 			}
@@ -175,21 +176,20 @@ audit_detail(const json_t *edits)
 	size_t i, k, bytes = 0;
 	char *text;
 
-	json_array_foreach(edits, i, v) {
-		json_array_foreach(json_object_get(v, "changes"), k, ch) {
+	json_array_foreach (edits, i, v) {
+		json_array_foreach (json_object_get(v, "changes"), k, ch) {
 			const char *p = arg_str(ch, "path", "");
 
 			/* Worst case of escaping, within AUDIT's 16 KiB. */
-			if (strv_has(&seen, p) ||
-			    bytes + strlen(p) * 6 > 12000)
+			if (strv_has(&seen, p) || bytes + strlen(p) * 6 > 12000)
 				continue;
 			bytes += strlen(p) * 6 + 3;
 			strv_add(&seen, p);
 			json_array_append_new(paths, json_string(p));
 		}
 	}
-	json_object_set_new(j, "edits",
-	    json_integer((json_int_t)json_array_size(edits)));
+	json_object_set_new(
+	    j, "edits", json_integer((json_int_t)json_array_size(edits)));
 	json_object_set_new(j, "paths", paths);
 	text = json_text(j);
 	json_decref(j);

@@ -57,10 +57,10 @@ treefs_open(struct treefs *fs, const char *root, const char *workdir,
 	const char *rel;
 	char *clean, *clean_wd;
 
-	*fs = (struct treefs) { .root_fd = -1, .tmp_fd = -1 };
+	*fs = (struct treefs){ .root_fd = -1, .tmp_fd = -1 };
 	clean = path_normal(root);
-	clean_wd = path_normal(workdir != NULL && *workdir != '\0' ? workdir
-								   : root);
+	clean_wd =
+	    path_normal(workdir != NULL && *workdir != '\0' ? workdir : root);
 	fs->root = clean;
 	if ((rel = path_rel(clean_wd, clean)) == NULL) {
 		free(clean_wd);
@@ -71,8 +71,8 @@ treefs_open(struct treefs *fs, const char *root, const char *workdir,
 	free(clean_wd);
 	fs->root_fd = open(clean, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fs->root_fd < 0)
-		return err_set(e, -errno, "open %s: %s", clean,
-		    strerror(errno));
+		return err_set(
+		    e, -errno, "open %s: %s", clean, strerror(errno));
 	fs->real_root = fd_path(fs->root_fd);
 	if (fs->real_root == NULL)
 		fs->real_root = xstrdup(clean);
@@ -90,7 +90,7 @@ treefs_close(struct treefs *fs)
 	free(fs->real_root);
 	free(fs->prefix);
 	strv_clear(&fs->guarded);
-	*fs = (struct treefs) { .root_fd = -1, .tmp_fd = -1 };
+	*fs = (struct treefs){ .root_fd = -1, .tmp_fd = -1 };
 }
 
 void
@@ -165,7 +165,7 @@ treefs_name(const struct treefs *fs, const char *path, struct treefs_name *ret,
 		return err_set(e, ERR_USAGE, "the path is empty");
 	if (strlen(path) > 4000)
 		return err_set(e, ERR_LIMIT, "the path is too long");
-	*ret = (struct treefs_name) { 0 };
+	*ret = (struct treefs_name){ 0 };
 	if (*path != '/') {
 		joined = xasprintf("%s/%s", fs->prefix, path);
 		ret->rel = clean_rel(joined);
@@ -213,13 +213,13 @@ treefs_fd(const struct treefs *fs, const struct treefs_name *n, int flags,
 
 	base = n->tmp ? fs->tmp_fd : fs->root_fd;
 	if (base < 0)
-		return err_set(e, -ENOENT, "/tmp/%.200s does not exist",
-		    n->rel);
+		return err_set(
+		    e, -ENOENT, "/tmp/%.200s does not exist", n->rel);
 	/* O_NONBLOCK: a fifo must not hold us. */
 	fd = open_beneath(base, n->rel, O_RDONLY | O_NONBLOCK | flags);
 	if (fd == -ENOTDIR && (flags & O_DIRECTORY))
-		return err_set(e, -ENOTDIR, "%.200s is not a directory",
-		    n->rel);
+		return err_set(
+		    e, -ENOTDIR, "%.200s is not a directory", n->rel);
 	return fd < 0 ? open_error(fd, n->rel, e) : fd;
 }
 
@@ -238,11 +238,11 @@ treefs_read(const struct treefs *fs, const struct treefs_name *n,
 	if (fstat(fd, st) < 0)
 		r = err_set(e, -errno, "%.200s: %s", n->rel, strerror(errno));
 	else if (S_ISDIR(st->st_mode))
-		r = err_set(e, -EISDIR,
-		    "%.200s is a directory (use list_dir)", n->rel);
+		r = err_set(
+		    e, -EISDIR, "%.200s is a directory (use list_dir)", n->rel);
 	else if (!S_ISREG(st->st_mode))
-		r = err_set(e, ERR_USAGE, "%.200s is not a regular file",
-		    n->rel);
+		r = err_set(
+		    e, ERR_USAGE, "%.200s is not a regular file", n->rel);
 	else if (st->st_size > (off_t)TREEFS_MAX_FILE)
 		r = err_set(e, ERR_LIMIT,
 		    "%.200s is %lld bytes large, more than can be handled "
@@ -287,8 +287,8 @@ real_rel(const struct treefs *fs, const char *rel, char **ret, struct err *e)
 	real = fd_path(fd);
 	below = real == NULL ? NULL : path_rel(real, fs->real_root);
 	if (below == NULL)
-		r = err_set(e, ERR_DENIED,
-		    "%.200s leads outside the workspace", rel);
+		r = err_set(
+		    e, ERR_DENIED, "%.200s leads outside the workspace", rel);
 	else
 		*ret = *below == '\0' ? xstrdup(rest)
 				      : xasprintf("%s/%s", below, rest);
@@ -316,8 +316,8 @@ has_git_component(const char *rel)
 }
 
 int
-treefs_may_write(const struct treefs *fs, const char *rel, bool *ret_exists,
-    struct err *e)
+treefs_may_write(
+    const struct treefs *fs, const char *rel, bool *ret_exists, struct err *e)
 {
 	struct stat st;
 	char *real = NULL;
@@ -385,7 +385,8 @@ open_parent(int dirfd, const char *rel)
 		fd = open_beneath(dirfd, dir, O_PATH | O_DIRECTORY);
 		if (fd == -ENOENT) {
 			char *up = path_dir(dir);
-			int upfd = open_beneath(dirfd, up, O_PATH | O_DIRECTORY);
+			int upfd =
+			    open_beneath(dirfd, up, O_PATH | O_DIRECTORY);
 
 			free(up);
 			if (upfd < 0) {
@@ -426,8 +427,8 @@ treefs_put(int dirfd, const char *rel, const void *p, size_t len, mode_t mode,
 		return open_error(dfd, rel, e);
 	hash_random_hex(rnd, 8);
 	snprintf(tmp, sizeof tmp, ".foray-%s.tmp", rnd);
-	fd = openat(dfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-	    0600);
+	fd = openat(dfd, tmp,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0) {
 		r = -errno;
 		fd_close(&dfd);
@@ -480,8 +481,8 @@ treefs_write(const struct treefs *fs, const char *rel, const void *p,
 	}
 	if (mode == 0)
 		mode = exists ? st.st_mode & 0777 : 0644;
-	return treefs_put(fs->root_fd, rel, p, len, mode,
-	    (int64_t)st.st_mtime, e);
+	return treefs_put(
+	    fs->root_fd, rel, p, len, mode, (int64_t)st.st_mtime, e);
 }
 
 int
@@ -501,8 +502,8 @@ treefs_remove(const struct treefs *fs, const char *rel, struct err *e)
 	if (dfd < 0)
 		return open_error(dfd, rel, e);
 	if (unlinkat(dfd, path_base(rel), 0) < 0)
-		r = err_set(e, -errno, "remove %.200s: %s", rel,
-		    strerror(errno));
+		r = err_set(
+		    e, -errno, "remove %.200s: %s", rel, strerror(errno));
 	fd_close(&dfd);
 	return r;
 }

@@ -5,8 +5,8 @@
  * for reading, below /tmp, which is where commands have theirs). It is opened
  * with openat2(2) beneath the root's descriptor, so that no symbolic link leads
  * out, also when a command swaps one in meanwhile. Writes go to a temporary
- * file beside the target, then rename; the mode stays, and the mtime moves on by
- * at least a second (Python's bytecode cache and make look at it).
+ * file beside the target, then rename; the mode stays, and the mtime moves on
+ * by at least a second (Python's bytecode cache and make look at it).
  *
  * Refused for writing: a ".git" component, a protected file, a symbolic link.
  * Protected and .git are judged by the real path, links resolved.
@@ -26,8 +26,8 @@ struct treefs {
 	int root_fd;
 	int tmp_fd; /* of the directory that commands see as /tmp, or -1 */
 	char *root;
-	char *real_root; /* as the kernel names it */
-	char *prefix;    /* working directory below root, "" for root */
+	char *real_root;     /* as the kernel names it */
+	char *prefix;        /* working directory below root, "" for root */
 	struct strv guarded; /* sorted, below root */
 };
 
@@ -60,8 +60,8 @@ int treefs_read(const struct treefs *fs, const struct treefs_name *n,
 
 /* May rel (below root) be written? *ret_exists: a regular file is there. The
  * directories need not exist. */
-int treefs_may_write(const struct treefs *fs, const char *rel,
-    bool *ret_exists, struct err *e);
+int treefs_may_write(
+    const struct treefs *fs, const char *rel, bool *ret_exists, struct err *e);
 /* Write (missing directories are made), after treefs_may_write's checks.
  * mode 0: as the file has it, 0644 for a new one. */
 int treefs_write(const struct treefs *fs, const char *rel, const void *p,

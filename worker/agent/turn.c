@@ -14,10 +14,10 @@
 #include "worker/agent/conv.h"
 #include "worker/agent/tool.h"
 
-#define SAME_MAX 4	/* the same call with the same result */
-#define ERRORS_MAX 8	/* results in a row that are errors */
-#define NO_CALLS_MAX 3	/* messages in a row without a call */
-#define CALLS_MAX 64	/* in one message */
+#define SAME_MAX 4     /* the same call with the same result */
+#define ERRORS_MAX 8   /* results in a row that are errors */
+#define NO_CALLS_MAX 3 /* messages in a row without a call */
+#define CALLS_MAX 64   /* in one message */
 
 static const char nudge[] =
     "Your message holds no tool call. Use a tool to go on, or call finish with "
@@ -52,8 +52,8 @@ add_result(struct turns *t, const char *id, const char *name,
 	json_object_set_new(j, "role", json_string("tool"));
 	json_object_set_new(j, "tool_call_id", json_str_lossy(id, strlen(id)));
 	json_object_set_new(j, "name", json_str_lossy(name, strlen(name)));
-	json_object_set_new(j, "content",
-	    json_str_lossy(buf_str(text), text->len));
+	json_object_set_new(
+	    j, "content", json_str_lossy(buf_str(text), text->len));
 	return conv_add(&t->conv, j, e);
 }
 
@@ -165,10 +165,10 @@ too_many(struct turns *t, const json_t *call, size_t i, struct err *e)
 	snprintf(own_id, sizeof own_id, "call_%llu_%zu",
 	    (unsigned long long)t->turn, i + 1);
 	buf_init(&b, 256);
-	(void)buf_printf(&b, "error: not done: at most %d calls in one message",
-	    CALLS_MAX);
-	r = add_result(t, arg_str(call, "id", own_id),
-	    arg_str(call, "name", ""), &b, e);
+	(void)buf_printf(
+	    &b, "error: not done: at most %d calls in one message", CALLS_MAX);
+	r = add_result(
+	    t, arg_str(call, "id", own_id), arg_str(call, "name", ""), &b, e);
 	buf_clear(&b);
 	return r;
 }
@@ -218,7 +218,7 @@ take_message(struct turns *t, const struct msg_model_result *m, struct err *e)
 	}
 	t->no_calls = 0;
 	r = conv_add_text(&t->conv, m->message, strlen(m->message), e);
-	json_array_foreach(calls, i, call) {
+	json_array_foreach (calls, i, call) {
 		if (r < 0 || t->a->out.verdict != NULL)
 			break;
 		r = i < CALLS_MAX ? make_call(t, call, i, e)
@@ -277,6 +277,6 @@ turn_run(struct agent *a)
 	conv_clear(&t.conv);
 	/* finish has made the patch. */
 	if (!a->finished && summary_patch(a, &e) < 0)
-		strv_addf(&a->out.findings, "there is no patch: %.900s",
-		    e.text);
+		strv_addf(
+		    &a->out.findings, "there is no patch: %.900s", e.text);
 }

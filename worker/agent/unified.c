@@ -72,8 +72,8 @@ unquote(const char *s, size_t len)
 			if (c >= '0' && c <= '7') {
 				c -= '0';
 				for (k = 0; k < 2 && i + 1 < len &&
-				    s[i + 1] >= '0' && s[i + 1] <= '7';
-				    k++)
+				     s[i + 1] >= '0' && s[i + 1] <= '7';
+				     k++)
 					c = (c * 8 + (s[++i] - '0')) & 255;
 			} else if (c == 't') {
 				c = '\t';
@@ -135,14 +135,14 @@ end_header(struct diff *d)
 {
 	if (d->f == NULL && d->from != NULL && d->to != NULL) {
 		if (d->is_new)
-			d->f = patch_add_file(d->patch, PATCH_ADD, d->to,
-			    strlen(d->to));
+			d->f = patch_add_file(
+			    d->patch, PATCH_ADD, d->to, strlen(d->to));
 		else if (d->is_gone)
-			d->f = patch_add_file(d->patch, PATCH_DELETE, d->from,
-			    strlen(d->from));
+			d->f = patch_add_file(
+			    d->patch, PATCH_DELETE, d->from, strlen(d->from));
 		else if (strcmp(d->from, d->to) != 0)
-			d->f = patch_add_file(d->patch, PATCH_UPDATE, d->from,
-			    strlen(d->from));
+			d->f = patch_add_file(
+			    d->patch, PATCH_UPDATE, d->from, strlen(d->from));
 		if (d->f != NULL && d->f->kind == PATCH_UPDATE)
 			d->f->move_to = xstrdup(d->to);
 	}
@@ -183,8 +183,8 @@ open_file(struct diff *d, struct err *e)
 	}
 	to = file_name(d->line + 4, d->len - 4, 'b');
 	moved = d->from != NULL && d->to != NULL && from != NULL &&
-	    to != NULL && strcmp(from, d->from) == 0 && strcmp(to, d->to) == 0 &&
-	    strcmp(from, to) != 0;
+	    to != NULL && strcmp(from, d->from) == 0 &&
+	    strcmp(to, d->to) == 0 && strcmp(from, to) != 0;
 	set_name(&d->from, NULL);
 	set_name(&d->to, NULL);
 	d->is_new = d->is_gone = d->exec = false;
@@ -197,13 +197,13 @@ open_file(struct diff *d, struct err *e)
 		d->f = patch_add_file(d->patch, PATCH_ADD, to, strlen(to));
 		d->f->exec = exec;
 	} else if (to == NULL) {
-		d->f = patch_add_file(d->patch, PATCH_DELETE, from,
-		    strlen(from));
+		d->f =
+		    patch_add_file(d->patch, PATCH_DELETE, from, strlen(from));
 	} else {
 		/* Without a git header "x.orig" and the like may stand in
 		 * "---": the new name counts. */
-		d->f = patch_add_file(d->patch, PATCH_UPDATE,
-		    moved ? from : to, strlen(moved ? from : to));
+		d->f = patch_add_file(d->patch, PATCH_UPDATE, moved ? from : to,
+		    strlen(moved ? from : to));
 		if (moved)
 			d->f->move_to = xstrdup(to);
 	}
@@ -283,8 +283,8 @@ one_line(struct diff *d, struct err *e)
 	d->h = NULL;
 	if (starts(d, "new file mode ")) {
 		d->is_new = true;
-		d->exec = d->len >= 6 &&
-		    memcmp(d->line + d->len - 3, "755", 3) == 0;
+		d->exec =
+		    d->len >= 6 && memcmp(d->line + d->len - 3, "755", 3) == 0;
 	} else if (starts(d, "deleted file mode ")) {
 		d->is_gone = true;
 	} else if (starts(d, "rename from ")) {

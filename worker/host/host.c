@@ -58,7 +58,7 @@ features(enum layout best, const char *ret[LAYOUT_COPY + 1])
 	int l;
 
 	for (l = (int)best; l <= LAYOUT_COPY; l++)
-		ret[n++] = layout_str((enum layout)l);
+		ret[n++] = slot_layout((enum layout)l);
 	return n;
 }
 
@@ -175,7 +175,7 @@ choose_layout(const char *dir)
 	int l;
 
 	for (l = LAYOUT_OVERLAY; want != NULL && l <= LAYOUT_COPY; l++) {
-		if (strcmp(want, layout_str((enum layout)l)) == 0)
+		if (strcmp(want, slot_layout((enum layout)l)) == 0)
 			return (enum layout)l;
 	}
 	return probe_layout(dir);

@@ -174,7 +174,7 @@ wait_for(pid_t pid)
 	our_signals(&set);
 	for (;;) {
 		if (waitpid(pid, &status, WNOHANG) == pid)
-			exit(spawn_status(status));
+			_exit(spawn_status(status)); /* no fork works now */
 		now = loop_now_ms();
 		if (kill_at != 0 && now >= kill_at) {
 			(void)kill(pid, SIGKILL); /* gone is as good */

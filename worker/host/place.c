@@ -28,6 +28,22 @@ is_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+static int
+give_away(const char *path, struct err *e)
+{
+	uid_t uid = stage_uid();
+
+	if (lchown(path, uid, uid) == 0)
+		return 0;
+	if (errno == EINVAL)
+		return err_set(e, ERR_SANDBOX,
+		    "this root has no uid %u to run workers as (a user "
+		    "namespace with few uids). Remedy: run it as an ordinary "
+		    "user",
+		    uid);
+	return err_set(e, -errno, "chown %s: %s", path, strerror(errno));
+}
+
 /* A directory of the workers' uid, new or from an earlier start. */
 static int
 make_own_dir(const char *path, struct err *e)
@@ -35,12 +51,8 @@ make_own_dir(const char *path, struct err *e)
 	uid_t uid = stage_uid();
 	struct stat st;
 
-	if (mkdir(path, 0700) == 0) {
-		if (geteuid() == 0 && lchown(path, uid, uid) < 0)
-			return err_set(
-			    e, -errno, "chown %s: %s", path, strerror(errno));
-		return 0;
-	}
+	if (mkdir(path, 0700) == 0)
+		return geteuid() == 0 ? give_away(path, e) : 0;
 	if (errno != EEXIST || lstat(path, &st) < 0)
 		return err_set(
 		    e, -errno, "mkdir %s: %s", path, strerror(errno));
@@ -87,12 +99,9 @@ make_snapshots(const char *cache, char **ret, struct err *e)
 	int r;
 
 	r = path_mkdirs(dir, 0700, e);
-	if (r == 0 && geteuid() == 0) {
-		if (stat(dir, &st) < 0 ||
-		    (st.st_uid != uid && chown(dir, uid, uid) < 0))
-			r = err_set(
-			    e, -errno, "chown %s: %s", dir, strerror(errno));
-	}
+	if (r == 0 && geteuid() == 0 &&
+	    (lstat(dir, &st) < 0 || st.st_uid != uid))
+		r = give_away(dir, e);
 	if (r < 0) {
 		free(dir);
 		return r;
@@ -224,7 +233,7 @@ drop_caps(struct err *e)
 static int
 go_down(struct place *p, const char *ipc, struct err *e)
 {
-	char *dir;
+	char *dir, *before;
 	int r;
 
 	r = stage_all(p, ipc, e);
@@ -244,9 +253,9 @@ go_down(struct place *p, const char *ipc, struct err *e)
 		r = err_set(e, -errno,
 		    "uid %u can't reach the endpoint's directory %s: %s",
 		    geteuid(), ipc, strerror(errno));
-	else
-		p->endpoint =
-		    xasprintf("ipc://%s/%s", dir, path_base(p->endpoint));
+	before = p->endpoint;
+	p->endpoint = xasprintf("ipc://%s/%s", dir, path_base(before));
+	free(before);
 	free(dir);
 	return r;
 }

@@ -54,10 +54,14 @@ slot_free(struct slot *s)
 	relay_forget(s->all->conf.up, &s->share);
 	loop_del(l, s->child);
 	loop_del(l, s->err_watch);
+	loop_del(l, s->report_watch);
 	loop_del(l, s->deadline);
 	loop_del(l, s->wall);
 	peer_free(s->peer);
-	fd_close(&s->link_fd);
+	ipc_unlink(&s->listener);
+	fd_close(&s->listen_fd);
+	fd_close(&s->report_fd);
+	fd_close(&s->dir_fd);
 	fd_close(&s->err_fd);
 	fd_close(&s->proc.status_fd);
 	fd_close(&s->proc.init_fd);
@@ -153,6 +157,22 @@ stderr_cb(int fd, unsigned events unused_arg, void *ctx)
 	if (s->tail.len + (size_t)n > TAIL_MAX)
 		buf_drain(&s->tail, s->tail.len + (size_t)n - TAIL_MAX);
 	(void)buf_add(&s->tail, p, (size_t)n); /* fits now */
+}
+
+/* The wire has something against the worker, or is gone. */
+static void
+report_cb(int fd, unsigned events unused_arg, void *ctx)
+{
+	struct slot *s = ctx;
+	char text[256];
+	ssize_t n = read(fd, text, sizeof text - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	loop_del(s->all->conf.loop, s->report_watch);
+	s->report_watch = NULL;
+	fd_close(&s->report_fd);
+	slot_end(
+	    s, "protocol", "%s", n > 0 ? text : "the wire to it is broken");
 }
 
 static void
@@ -260,7 +280,9 @@ slot_create(struct slots *all, const char *name)
 	s->all = all;
 	s->state = SLOT_STARTING;
 	(void)snprintf(s->name, sizeof s->name, "%s", name);
-	s->link_fd = -1;
+	s->dir_fd = -1;
+	s->listen_fd = -1;
+	s->report_fd = -1;
 	s->err_fd = -1;
 	s->proc.status_fd = -1;
 	s->proc.init_fd = -1;
@@ -281,6 +303,7 @@ slot_watch(struct slot *s, uint64_t wall_ms)
 		fatal("worker %s: its process can't be watched: %s", s->name,
 		    strerror(errno));
 	s->err_watch = loop_fd_add(l, s->err_fd, LOOP_IN, stderr_cb, s);
+	s->report_watch = loop_fd_add(l, s->report_fd, LOOP_IN, report_cb, s);
 	s->deadline = loop_timer_add(l, READY_MS, 0, not_ready_cb, s);
 	s->wall = loop_timer_add(l, wall_ms, 0, wall_cb, s);
 }

@@ -24,6 +24,9 @@ struct reaper;
 struct relay;
 struct slots;
 
+/* As the protocol and FORAY_LAYOUT call it: overlay, tmpfs, copy. */
+const char *slot_layout(enum layout l);
+
 struct slots_conf {
 	struct loop *loop;
 	void *zctx;

@@ -5,6 +5,7 @@
 #include <sys/queue.h>
 
 #include "common/buf.h"
+#include "proto/ipc.h"
 #include "proto/peer.h"
 #include "sandbox/start.h"
 #include "sandbox/workspace.h"
@@ -28,8 +29,12 @@ struct slot {
 	char token[2 * TOKEN_BYTES + 1];
 
 	struct workspace ws;
-	char *link;  /* directory of socket and worker.json */
-	int link_fd; /* of it: a short way to the socket's path */
+	char *link; /* directory of socket and worker.json */
+	int dir_fd; /* of the workspace's directory: a short way to sockets */
+	int listen_fd; /* the socket in the sandbox */
+	struct ipc_file listener;
+	int report_fd; /* wire.h; -1: at its end */
+	struct loop_watch *report_watch;
 
 	struct peer *peer;     /* the worker's socket */
 	struct peer_addr addr; /* the connection that showed the token */

@@ -1,7 +1,8 @@
 /*
  * slot_msg.c - what a worker may send, and when.
  *
- * The rows below are the whole answer. Everything else ends the worker.
+ * The rows below are the whole answer. Everything else ends the worker. (What
+ * is no message at all has been kept away by the wire, or comes as a bad one.)
  */
 #include "common/compat.h"
 
@@ -99,10 +100,11 @@ on_ready(struct slot *s, const struct arrived *a)
 		return;
 	}
 	s->addr = *a->from;
-	slot_is_up(s);
+	if (s->state == SLOT_STARTING)
+		slot_is_up(s);
 	out.u.ready.protocol = in->protocol;
 	out.u.ready.pid = outside_pid(s);
-	out.u.ready.layout = layout_str(s->ws.layout);
+	out.u.ready.layout = slot_layout(s->ws.layout);
 	if (relay_msg(s->all->conf.up, s->name, &out, &s->share, &e) < 0)
 		slot_end(s, "protocol", "%s", e.text);
 }
@@ -112,7 +114,7 @@ static const struct row {
 	unsigned when;
 	void (*fn)(struct slot *s, const struct arrived *a);
 } rows[] = {
-	{ MSG_READY, WHEN_STARTING, on_ready },
+	{ MSG_READY, WHEN_STARTING | WHEN_UP, on_ready }, /* TASK may be lost */
 	{ MSG_MODEL, WHEN_UP, pass_up },
 	{ MSG_AUDIT, WHEN_UP, pass_up },
 	{ MSG_PROGRESS, WHEN_UP, pass_up },

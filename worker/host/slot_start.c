@@ -16,12 +16,27 @@
 #include "sandbox/profile.h"
 #include "worker/host/place.h"
 #include "worker/host/slot_int.h"
+#include "worker/host/wire.h"
 
 #define SNAPSHOT_ID_LEN 32
 #define DEFAULT_DATA_MIB 4096
 #define DEFAULT_FILE_MIB 4096
 #define DEFAULT_PROCS 512
 #define DEFAULT_PARALLEL 2
+
+const char *
+slot_layout(enum layout l)
+{
+	switch (l) {
+	case LAYOUT_OVERLAY:
+		return "overlay";
+	case LAYOUT_TMPFS:
+		return "tmpfs";
+	case LAYOUT_COPY:
+		return "copy";
+	}
+	return "?";
+}
 
 /* ASSIGN after the check. */
 struct order {
@@ -147,25 +162,35 @@ make_workspace(struct slot *s, const struct order *o, struct err *e)
 	return r;
 }
 
+/* The worker's socket, the host's own, and the process between them. A
+ * socket's path has 107 bytes at most; scratch may be deep, so they are named
+ * by a descriptor. */
 static int
 make_socket(struct slot *s, struct err *e)
 {
 	const struct slots_conf *c = &s->all->conf;
-	char endpoint[64];
+	char path[64], endpoint[80];
+	int r;
 
 	s->link = path_join(s->ws.dir, "link");
 	if (mkdir(s->link, 0700) < 0 && errno != EEXIST)
 		return err_set(
 		    e, -errno, "mkdir %s: %s", s->link, strerror(errno));
-	s->link_fd = open(s->link, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (s->link_fd < 0)
+	s->dir_fd = open(s->ws.dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s->dir_fd < 0)
 		return err_set(
-		    e, -errno, "open %s: %s", s->link, strerror(errno));
-	/* A socket's path has 107 bytes at most; scratch may be deep. */
-	(void)snprintf(
-	    endpoint, sizeof endpoint, "ipc:///proc/self/fd/%d/s", s->link_fd);
-	return peer_bind(
+		    e, -errno, "open %s: %s", s->ws.dir, strerror(errno));
+	(void)snprintf(path, sizeof path, "/proc/self/fd/%d/link/s", s->dir_fd);
+	s->listen_fd = ipc_listen(path, 0600, &s->listener, e);
+	if (s->listen_fd < 0)
+		return s->listen_fd;
+	(void)snprintf(path, sizeof path, "/proc/self/fd/%d/p", s->dir_fd);
+	(void)snprintf(endpoint, sizeof endpoint, "ipc://%s", path);
+	r = peer_bind(
 	    c->loop, c->zctx, endpoint, false, &slot_peer_ops, s, &s->peer, e);
+	if (r < 0)
+		return r;
+	return wire_start(s->listen_fd, path, s->dir_fd, &s->report_fd, e);
 }
 
 /* --- worker.json --------------------------------------------------------- */
@@ -228,7 +253,7 @@ worker_json(
 	    json_object_set_new(j, "workdir",
 		json_str_lossy(o->workdir, strlen(o->workdir))) < 0 ||
 	    json_object_set_new(
-		j, "layout", json_string(layout_str(s->ws.layout))) < 0 ||
+		j, "layout", json_string(slot_layout(s->ws.layout))) < 0 ||
 	    json_object_set_new(
 		j, "parallel", json_integer((json_int_t)parallel)) < 0 ||
 	    json_object_set_new(j, "inner", inner_json(&inner, a, false)) < 0 ||
@@ -248,7 +273,7 @@ write_worker_json(const struct slot *s, const struct order *o,
 
 	json_decref(j);
 	/* Not file_write(): nobody needs this after a crash, so no fsync. */
-	fd = openat(s->link_fd, "worker.json",
+	fd = openat(s->dir_fd, "link/worker.json",
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		r = err_set(

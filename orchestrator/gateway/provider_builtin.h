@@ -1,0 +1,35 @@
+/*
+ * provider_builtin.h - the built-in model: it plays the model's part over
+ * ordinary messages and tools, costs nothing and never blocks.
+ *
+ * Role plan: lists and reads the sources, makes candidate edits, finishes with
+ * hypotheses "H1: ...". Role explore: tries the candidates of its hypothesis
+ * with try_edits, makes the edit that passes, finishes; all workers are served
+ * from one queue. The facts stand in a fenced block of JSON at the end of the
+ * first user message (orchestrator/repair/dialog.h).
+ *
+ * What can be is derived from the conversation, so a run that starts again
+ * carries on where the conversations stand: an explorer whose builtin has no
+ * queue yet reads the sources itself, and results that are in a conversation
+ * count as tried. Asking the same again gives the same answer again.
+ */
+#ifndef ORCHESTRATOR_GATEWAY_PROVIDER_BUILTIN_H
+#define ORCHESTRATOR_GATEWAY_PROVIDER_BUILTIN_H
+
+#include "common/err.h"
+#include "common/json.h"
+
+struct builtin;
+
+/* One a run. Another seed tries candidates of equal score in another order. */
+struct builtin *builtin_create(uint64_t seed);
+void builtin_free(struct builtin *b);
+
+/* conv: JSON array of messages. ret_message: a new assistant message. 0, or
+ * ERR_MODEL when the conversation is not one it can play in. */
+int builtin_reply(struct builtin *b, const char *worker, const json_t *conv,
+    json_t **ret_message, struct err *e);
+/* What the worker was dealt and did not report goes back to the queue. */
+void builtin_worker_gone(struct builtin *b, const char *worker);
+
+#endif

@@ -1,0 +1,216 @@
+#include "common/compat.h"
+
+#include "common/log.h"
+#include "common/text.h"
+#include "orchestrator/repair/dialog.h"
+
+#define FACTS_MAX (1024 * 1024)
+#define LIST_MAX 4096
+#define FENCE "```json"
+
+const char *
+dialog_str(const json_t *msg, const char *key)
+{
+	const char *s = json_string_value(json_object_get(msg, key));
+
+	return s != NULL ? s : "";
+}
+
+bool
+dialog_is(const json_t *msg, const char *role)
+{
+	return strcmp(dialog_str(msg, "role"), role) == 0;
+}
+
+bool
+dialog_is_error(const char *result)
+{
+	return text_starts(result, "error: ");
+}
+
+/* The last fenced block of text that is JSON: output in it may hold fences
+ * too, so try from the end on. */
+static json_t *
+fenced(const char *text)
+{
+	const char *end = NULL, *p = text, *start[64];
+	size_t n = 0;
+	json_t *j = NULL;
+
+	while ((p = strstr(p, "\n```")) != NULL)
+		end = p++;
+	if (end == NULL)
+		return NULL;
+	for (p = text; (p = strstr(p, FENCE)) != NULL && p < end; p++)
+		start[n++ % nitems(start)] = p + strlen(FENCE);
+	for (size_t k = 0; k < n && k < nitems(start); k++) {
+		p = start[(n - 1 - k) % nitems(start)];
+		if (p < end &&
+		    json_parse(p, (size_t)(end - p), FACTS_MAX, &j, NULL) ==
+		        0 &&
+		    json_is_object(j))
+			return j;
+		json_decref(j);
+		j = NULL;
+	}
+	return NULL;
+}
+
+void
+facts_clear(struct facts *f)
+{
+	free(f->hypothesis_id);
+	free(f->hypothesis);
+	free(f->output);
+	strv_clear(&f->tests);
+	strv_clear(&f->failing);
+	strv_clear(&f->guarded);
+	*f = (struct facts) { 0 };
+}
+
+static int
+read_facts(const json_t *j, struct facts *f, struct err *e)
+{
+	const char *role, *id, *hypothesis, *output;
+	int r;
+
+	if ((r = json_get_str(j, "role", true, &role, e)) < 0 ||
+	    (r = json_get_str(j, "hypothesis_id", false, &id, e)) < 0 ||
+	    (r = json_get_str(j, "hypothesis", false, &hypothesis, e)) < 0 ||
+	    (r = json_get_str(j, "output", false, &output, e)) < 0 ||
+	    (r = json_get_strv(j, "tests", LIST_MAX, &f->tests, e)) < 0 ||
+	    (r = json_get_strv(j, "failing", LIST_MAX, &f->failing, e)) < 0 ||
+	    (r = json_get_strv(j, "guarded", LIST_MAX, &f->guarded, e)) < 0 ||
+	    (r = json_get_u64(j, "test_ms", 200, 86400000, &f->test_ms, e)) <
+	        0 ||
+	    (r = json_get_u64(j, "parallel", 1, 1024, &f->parallel, e)) < 0)
+		return r;
+	f->plan = strcmp(role, "plan") == 0;
+	if (!f->plan && strcmp(role, "explore") != 0)
+		return err_set(e, ERR_MODEL,
+		    "the built-in model knows the roles plan and explore, not "
+		    "\"%.40s\"",
+		    role);
+	f->hypothesis_id = id != NULL && *id != '\0' ? xstrdup(id) : NULL;
+	f->hypothesis = xstrdup(hypothesis != NULL ? hypothesis : "");
+	f->output = xstrdup(output != NULL ? output : "");
+	f->parallel = f->parallel < 1 ? 1 : f->parallel;
+	f->test_ms = f->test_ms < 1 ? 1 : f->test_ms;
+	return 0;
+}
+
+int
+facts_parse(const json_t *conv, struct facts *ret, struct err *e)
+{
+	struct facts f = { 0 };
+	const json_t *msg;
+	json_t *j = NULL;
+	size_t i;
+	int r;
+
+	json_array_foreach(conv, i, msg) {
+		if (dialog_is(msg, "user")) {
+			j = fenced(dialog_str(msg, "content"));
+			break;
+		}
+	}
+	if (j == NULL)
+		return err_set(e, ERR_MODEL,
+		    "the built-in model needs a first user message that ends "
+		    "with a ```json block of facts");
+	r = read_facts(j, &f, e);
+	json_decref(j);
+	if (r < 0) {
+		facts_clear(&f);
+		return ERR_MODEL;
+	}
+	*ret = f;
+	return 0;
+}
+
+const char *
+dialog_answered(const json_t *conv, size_t i, json_t **ret_args)
+{
+	const json_t *msg = json_array_get(conv, i), *call;
+	const char *id = dialog_str(msg, "tool_call_id");
+	const char *text;
+	size_t k;
+
+	*ret_args = NULL;
+	while (i-- > 0) {
+		const json_t *m = json_array_get(conv, i);
+
+		if (!dialog_is(m, "assistant"))
+			continue;
+		json_array_foreach(json_object_get(m, "tool_calls"), k, call) {
+			if (strcmp(dialog_str(call, "id"), id) != 0)
+				continue;
+			text = dialog_str(call, "arguments");
+			(void)json_parse(text, strlen(text), 4 * FACTS_MAX,
+			    ret_args, NULL);
+			if (!json_is_object(*ret_args)) {
+				json_decref(*ret_args);
+				*ret_args = NULL;
+			}
+			return dialog_str(call, "name");
+		}
+	}
+	return dialog_str(msg, "name");
+}
+
+size_t
+dialog_last_call(const json_t *conv)
+{
+	for (size_t i = json_array_size(conv); i-- > 0;) {
+		const json_t *m = json_array_get(conv, i);
+
+		if (dialog_is(m, "assistant") &&
+		    json_array_size(json_object_get(m, "tool_calls")) > 0)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+json_t *
+dialog_reply(const char *fmt, ...)
+{
+	json_t *reply = json_object();
+	struct buf b;
+	va_list ap;
+
+	buf_init(&b, 16384);
+	va_start(ap, fmt);
+	(void)buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	json_object_set_new(reply, "role", json_string("assistant"));
+	json_object_set_new(
+	    reply, "content", json_str_lossy(buf_str(&b), b.len));
+	buf_clear(&b);
+	return reply;
+}
+
+void
+dialog_call(json_t *reply, const json_t *conv, const char *tool, json_t *args)
+{
+	json_t *calls = json_object_get(reply, "tool_calls"), *call;
+	const json_t *msg;
+	size_t n = 1, i;
+	char id[32], *text = json_text(args);
+
+	json_array_foreach(conv, i, msg) {
+		if (dialog_is(msg, "assistant"))
+			n += json_array_size(
+			    json_object_get(msg, "tool_calls"));
+	}
+	if (calls == NULL) {
+		calls = json_array();
+		json_object_set_new(reply, "tool_calls", calls);
+	}
+	snprintf(id, sizeof id, "c%zu", n + json_array_size(calls));
+	call = json_pack("{s:s, s:s, s:s}", "id", id, "name", tool,
+	    "arguments", text);
+	if (call == NULL || json_array_append_new(calls, call) < 0)
+		fatal("out of memory (JSON)");
+	free(text);
+	json_decref(args);
+}

@@ -1,0 +1,293 @@
+#include "common/compat.h"
+
+#include "common/log.h"
+#include "common/path.h"
+#include "common/text.h"
+#include "orchestrator/repair/reading.h"
+#include "orchestrator/repair/suspect.h"
+#include "orchestrator/repair/token.h"
+#include "orchestrator/repair/word.h"
+
+#define SOURCES_MAX 40
+#define TESTS_MAX 8
+#define LISTED_MAX 20000
+#define BYTES_MAX (600 * 1024)
+#define CALLS_MAX 12
+#define PAGE_LINES 1000
+
+static bool
+is_skipped(const char *path)
+{
+	static const char *const dirs[] = { "node_modules/", ".git/", "vendor/",
+		"third_party/", "dist/", "__pycache__/", ".venv/", "venv/",
+		"site-packages/", ".tox/", "target/", "coverage/", ".foray/",
+		".cache/", "build/" };
+
+	for (size_t i = 0; i < nitems(dirs); i++) {
+		const char *hit = strstr(path, dirs[i]);
+
+		if (hit != NULL && (hit == path || hit[-1] == '/'))
+			return true;
+	}
+	return strstr(path, ".min.") != NULL || text_ends(path, ".d.ts");
+}
+
+/* A name without an extension may be a script: its first line tells. */
+static bool
+may_be_script(const char *path)
+{
+	const char *base = path_base(path);
+
+	return strchr(base, '.') == NULL && *base >= 'a' && *base <= 'z';
+}
+
+static bool
+is_guarded(const struct facts *f, const char *path)
+{
+	for (size_t i = 0; i < f->guarded.n; i++) {
+		const char *g = f->guarded.v[i];
+		size_t n = strlen(g);
+
+		if (strcmp(g, path) == 0 || text_glob(g, path) ||
+		    (n > 0 && g[n - 1] == '/' && text_starts(path, g)))
+			return true;
+	}
+	return false;
+}
+
+/* What a test of x may be called: test_x, x_test, x.test. */
+static size_t
+stem_of(const char *path, const char **ret)
+{
+	const char *base = path_base(path);
+	size_t n = strcspn(base, ".");
+
+	if (n > 5 && (strncmp(base, "test_", 5) == 0 ||
+	                 strncmp(base, "test-", 5) == 0)) {
+		base += 5;
+		n -= 5;
+	} else if (n > 5 && strncmp(base + n - 5, "_test", 5) == 0) {
+		n -= 5;
+	}
+	*ret = base;
+	return n;
+}
+
+static bool
+stem_in(const struct strv *names, const char *stem, size_t len)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		if (len > 2 &&
+		    memmem(names->v[i], strlen(names->v[i]), stem, len))
+			return true;
+	}
+	return false;
+}
+
+static int
+relevance(const struct facts *f, const struct reading *r,
+    const struct reading_file *file)
+{
+	const char *base = path_base(file->path), *stem;
+	size_t n = stem_of(file->path, &stem);
+	int score = 100;
+
+	if (strstr(f->output, file->path) != NULL)
+		score += 60;
+	else if (strstr(f->output, base) != NULL)
+		score += 40;
+	if (stem_in(&f->failing, stem, n))
+		score += 30;
+	if (stem_in(&f->tests, stem, n))
+		score += 20;
+	for (size_t i = 0; i < r->n_file; i++) {
+		const struct reading_file *t = &r->file[i];
+
+		if (t == file || !t->test || t->text.len == 0)
+			continue;
+		if (word_in_text(buf_str(&t->text), stem, n)) {
+			score += 25;
+			break;
+		}
+	}
+	for (const char *p = file->path; *p != '\0'; p++)
+		score -= *p == '/' ? 2 : 0;
+	if (may_be_script(file->path))
+		score -= 20;
+	if (text_ends(file->path, ".h") || strcmp(base, "setup.py") == 0 ||
+	    strstr(base, ".config.") != NULL)
+		score -= 25;
+	return score;
+}
+
+static int
+by_score(const void *va, const void *vb)
+{
+	const struct reading_file *a = va, *b = vb;
+
+	if (a->test != b->test)
+		return a->test ? -1 : 1;
+	if (a->score != b->score)
+		return a->score < b->score ? 1 : -1;
+	return strcmp(a->path, b->path);
+}
+
+static void
+take_list(struct reading *r, const struct facts *f, const char *text)
+{
+	size_t size = 0;
+
+	for (const char *p = text; *p != '\0' && r->n_file < LISTED_MAX;) {
+		size_t len = strcspn(p, "\n");
+		char *path = xstrndup(p, len);
+		bool bad = len == 0 || len > 400 || path[0] == '[' ||
+		    path[len - 1] == '/' || is_skipped(path) ||
+		    (dialect_of(path, NULL, 0) == DIALECT_NONE &&
+		        !may_be_script(path));
+
+		if (!bad && text_starts(path, "./"))
+			memmove(path, path + 2, len - 1);
+		p += len;
+		p += *p == '\n';
+		if (bad) {
+			free(path);
+			continue;
+		}
+		if (r->n_file == size) {
+			size = size == 0 ? 64 : size * 2;
+			r->file =
+			    xreallocarray(r->file, size, sizeof *r->file);
+		}
+		r->file[r->n_file] = (struct reading_file) { .path = path,
+			.next = 1,
+			.test = is_guarded(f, path) || suspect_is_test(path) };
+		buf_init(&r->file[r->n_file++].text, SOURCE_MAX_BYTES);
+	}
+	r->listed = true;
+}
+
+static struct reading_file *
+find_file(struct reading *r, const char *path)
+{
+	if (text_starts(path, "./"))
+		path += 2;
+	for (size_t i = 0; i < r->n_file; i++) {
+		if (strcmp(r->file[i].path, path) == 0)
+			return &r->file[i];
+	}
+	return NULL;
+}
+
+/* "PATH (lines A-B of N)" and then B - A + 1 lines. */
+static bool
+take_page(struct reading *r, struct reading_file *f, const char *text)
+{
+	size_t head = strcspn(text, "\n");
+	const char *p = NULL, *q = text;
+	unsigned long a, b, n;
+
+	while ((q = memmem(q, head - (size_t)(q - text), " (lines ", 8)) !=
+	    NULL)
+		p = q++;
+	if (p == NULL || sscanf(p, " (lines %lu-%lu of %lu)", &a, &b, &n) != 3)
+		return false;
+	f->total = n;
+	if (n == 0 || b < a) {
+		f->next = n + 1;
+		return true;
+	}
+	if (a != f->next)
+		return false;
+	p = text + head;
+	p += *p == '\n';
+	for (unsigned long k = a; k <= b && *p != '\0'; k++) {
+		size_t len = strcspn(p, "\n");
+
+		if (buf_add(&f->text, p, len) < 0 ||
+		    buf_addc(&f->text, '\n') < 0) {
+			f->failed = true;
+			return true;
+		}
+		r->bytes += len + 1;
+		p += len;
+		p += *p == '\n';
+	}
+	f->next = b + 1;
+	return true;
+}
+
+void
+reading_scan(struct reading *r, const json_t *conv, const struct facts *f)
+{
+	const json_t *msg;
+	size_t i;
+
+	*r = (struct reading) { 0 };
+	json_array_foreach(conv, i, msg) {
+		const char *text = dialog_str(msg, "content"), *name;
+		struct reading_file *file = NULL;
+		json_t *args;
+
+		if (!dialog_is(msg, "tool"))
+			continue;
+		name = dialog_answered(conv, i, &args);
+		if (strcmp(name, "read_file") == 0)
+			file = find_file(r, dialog_str(args, "path"));
+		if (dialog_is_error(text)) {
+			r->errors++;
+			free(r->error);
+			r->error = xstrdup(text);
+			if (file != NULL)
+				file->asked = file->failed = true;
+		} else if (strcmp(name, "list_dir") == 0 && !r->listed) {
+			take_list(r, f, text);
+		} else if (file != NULL) {
+			file->asked = true;
+			if (!take_page(r, file, text))
+				file->failed = true;
+		}
+		json_decref(args);
+	}
+	for (i = 0; i < r->n_file; i++)
+		r->file[i].score = relevance(f, r, &r->file[i]);
+	if (r->n_file > 1)
+		qsort(r->file, r->n_file, sizeof *r->file, by_score);
+}
+
+size_t
+reading_more(struct reading *r, const json_t *conv, json_t *reply)
+{
+	size_t calls = 0, tests = 0, sources = 0;
+
+	if (!r->listed) {
+		dialog_call(reply, conv, "list_dir",
+		    json_pack("{s:s, s:b}", "path", ".", "recursive", 1));
+		return 1;
+	}
+	for (size_t i = 0; i < r->n_file && calls < CALLS_MAX; i++) {
+		struct reading_file *f = &r->file[i];
+
+		if (f->test ? tests++ >= TESTS_MAX : sources++ >= SOURCES_MAX)
+			continue;
+		if (f->failed || (f->asked && f->next > f->total) ||
+		    r->bytes > BYTES_MAX)
+			continue;
+		dialog_call(reply, conv, "read_file",
+		    json_pack("{s:s, s:I, s:i}", "path", f->path, "offset",
+		        (json_int_t)f->next, "limit", PAGE_LINES));
+		calls++;
+	}
+	return calls;
+}
+
+void
+reading_clear(struct reading *r)
+{
+	for (size_t i = 0; i < r->n_file; i++) {
+		free(r->file[i].path);
+		buf_clear(&r->file[i].text);
+	}
+	free(r->file);
+	free(r->error);
+	*r = (struct reading) { 0 };
+}

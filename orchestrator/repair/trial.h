@@ -1,0 +1,33 @@
+/*
+ * trial.h - candidates as try_edits calls, and what came of them.
+ */
+#ifndef REPAIR_TRIAL_H
+#define REPAIR_TRIAL_H
+
+#include "orchestrator/repair/dialog.h"
+#include "orchestrator/repair/queue.h"
+
+#define TRIAL_MAX 40
+
+/* Arguments of a call for n candidates; *n is lowered when they are too many
+ * bytes. */
+json_t *trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
+    const struct facts *f);
+/* Arguments of edit_file for a candidate. */
+json_t *trial_edit(const struct queue *q, size_t cand);
+/* The candidate that an object with path, line, old, new means; its changes
+ * may stand in an array "changes". back: old and new swapped. */
+size_t trial_find(const struct queue *q, const json_t *edit, bool back);
+/* How many candidates to deal in one call. tried: how many calls before. */
+size_t trial_size(const struct facts *f, size_t calls, size_t errors);
+
+struct trial_result {
+	uint32_t cand[TRIAL_MAX]; /* QUEUE_NONE never: unknown ones are left out */
+	bool tried[TRIAL_MAX], passed[TRIAL_MAX];
+	size_t n;
+};
+/* args and the text of the tool's answer. An error answer: nothing tried. */
+void trial_read(const struct queue *q, const json_t *args, const char *text,
+    struct trial_result *ret);
+
+#endif

@@ -1,0 +1,250 @@
+/* guard.c - see guard.h. */
+#include "common/compat.h"
+
+#include <strings.h>
+
+#include "common/log.h"
+#include "common/path.h"
+#include "common/text.h"
+#include "sandbox/policy/guard.h"
+
+/* Names of directories; without regard to case. */
+static const char *const dirs[] = { "test", "tests", "__tests__", "spec",
+	"specs" };
+
+/* Patterns of the last component: tests ... */
+static const char *const tests[] = { "test.*", "tests.*", "test_*.*",
+	"*_test.*", "*_tests.*", "*.test.*", "*.tests.*", "*_spec.*",
+	"*.spec.*", "*-test.*", "*-spec.*", "*Test.java", "*Tests.java",
+	"*Test.kt", "*Tests.kt", "*Test.scala", "*Spec.scala", "*Spec.groovy",
+	"*Test.php", "*Tests.cs", "*Test.cs", "*Tests.swift", "*Spec.hs",
+	"conftest.py", "*.t", "*.bats" };
+
+/* ... what configures their runners, builds what they need ... */
+static const char *const config[] = { "pytest.ini", ".pytest.ini", "tox.ini",
+	"setup.cfg", "pyproject.toml", "noxfile.py", "package.json",
+	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock",
+	"pnpm-lock.yaml", "jest.config.*", "jest.setup.*", "vitest.config.*",
+	"vitest.workspace.*", "karma.conf.*", "playwright.config.*",
+	"cypress.config.*", ".mocharc*", ".nycrc*", "Makefile", "makefile",
+	"GNUmakefile", "CMakeLists.txt", "CTestTestfile.cmake",
+	"CMakePresets.json", "meson.build", "Cargo.toml", "go.mod", "go.work",
+	"build.gradle", "build.gradle.kts", "settings.gradle",
+	"settings.gradle.kts", "pom.xml", "phpunit.xml*", ".rspec",
+	".coveragerc", "sitecustomize.py", "usercustomize.py", "Jenkinsfile",
+	".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml" };
+
+/* ... and whole directories that do. */
+static const char *const config_dirs[] = { ".github", ".ci", ".circleci",
+	".buildkite" };
+
+static bool
+any_glob(const char *const *globs, size_t n, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (text_glob(globs[i], name))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_one_of(const char *const *names, size_t n, const char *s, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (strlen(names[i]) == len &&
+		    strncasecmp(names[i], s, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool
+guard_is_builtin(const char *path)
+{
+	const char *s = path, *slash;
+	size_t n;
+
+	for (; (slash = strchr(s, '/')) != NULL; s = slash + 1) {
+		n = (size_t)(slash - s);
+		if (is_one_of(dirs, nitems(dirs), s, n) ||
+		    is_one_of(config_dirs, nitems(config_dirs), s, n))
+			return true;
+	}
+	return any_glob(tests, nitems(tests), s) ||
+	    any_glob(config, nitems(config), s);
+}
+
+/* --- words of commands
+ * -------------------------------------------------------- */
+
+struct words {
+	const struct strv *files; /* sorted */
+	const char *workdir;
+	struct strv *ret;
+	bool tests; /* the command runs a test runner that takes modules */
+};
+
+static int
+str_cmp(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool
+is_file(const struct words *w, const char *path)
+{
+	return w->files->n > 0 &&
+	    bsearch(&path, w->files->v, w->files->n, sizeof *w->files->v,
+		str_cmp) != NULL;
+}
+
+/* A path as the command's working directory sees it; false: no file of ours. */
+static bool
+add_path(const struct words *w, const char *word)
+{
+	char *joined, *clean;
+	bool found;
+
+	joined =
+	    w->workdir[0] != '\0' ? path_join(w->workdir, word) : xstrdup(word);
+	clean = path_normal(joined);
+	found = word[0] != '/' && is_file(w, clean);
+	if (found)
+		strv_add(w->ret, clean);
+	free(joined);
+	free(clean);
+	return found;
+}
+
+static bool
+has_word(const char *name, const char *part)
+{
+	size_t n = strlen(part);
+
+	for (; *name != '\0'; name++) {
+		if (strncasecmp(name, part, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_testlike(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	name = name != NULL ? name + 1 : path;
+	return guard_is_builtin(path) || has_word(name, "test") ||
+	    has_word(name, "spec") || has_word(name, "check");
+}
+
+/* "pkg.mod" or "pkg.mod.Class.test_x": the longest module that is a file. */
+static void
+add_module(const struct words *w, const char *word)
+{
+	char *path = xstrdup(word), *file, *s;
+	size_t n = strlen(path);
+	bool found = false;
+
+	if (strspn(word,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789_.") != n)
+		n = 0;
+	for (s = path; *s != '\0'; s++) {
+		if (*s == '.')
+			*s = '/';
+	}
+	while (n > 0 && !found) {
+		path[n] = '\0';
+		file = xasprintf("%s.py", path);
+		if (w->tests || is_testlike(file))
+			found = add_path(w, file);
+		free(file);
+		while (n > 0 && path[n] != '/')
+			n--;
+	}
+	free(path);
+}
+
+static void
+add_word(const struct words *w, const char *word, bool is_value)
+{
+	char *path, *colon;
+
+	if (add_path(w, word))
+		return;
+	/* file::test of pytest, file:12 of others */
+	colon = strchr(word, ':');
+	if (colon != NULL && colon > word) {
+		path = xstrndup(word, (size_t)(colon - word));
+		(void)add_path(w, path);
+		free(path);
+		return;
+	}
+	/* --cov=app measures app, it is no test. */
+	if (!is_value)
+		add_module(w, word);
+}
+
+static bool
+is_module_runner(const char *word)
+{
+	static const char *const runners[] = { "unittest", "nose2", "trial",
+		"green" };
+
+	return is_one_of(runners, nitems(runners), word, strlen(word));
+}
+
+static void
+add_command(struct words *w, const char *command)
+{
+	static const char between[] = " \t\r\n;|&()<>{}$`\"'=,!";
+	const char *s = command;
+	char *word;
+	size_t n;
+
+	w->tests = false;
+	for (s += strspn(s, between); *s != '\0'; s += strspn(s, between)) {
+		n = strcspn(s, between);
+		word = xstrndup(s, n);
+		if (is_module_runner(word))
+			w->tests = true;
+		else
+			add_word(w, word, s > command && s[-1] == '=');
+		free(word);
+		s += n;
+	}
+}
+
+void
+guard_select(const struct strv *files, const struct strv *globs,
+    const struct strv *commands, const char *workdir, struct strv *ret)
+{
+	struct strv all = { 0 };
+	struct words w = { .files = files,
+		.workdir = workdir != NULL ? workdir : "",
+		.ret = &all };
+	size_t i;
+
+	for (i = 0; i < files->n; i++) {
+		if (guard_is_builtin(files->v[i]) ||
+		    (globs != NULL &&
+			any_glob((const char *const *)globs->v, globs->n,
+			    files->v[i])))
+			strv_add(&all, files->v[i]);
+	}
+	for (i = 0; commands != NULL && i < commands->n; i++)
+		add_command(&w, commands->v[i]);
+	strv_clear(ret);
+	strv_sort(&all);
+	for (i = 0; i < all.n; i++) {
+		if (i == 0 || strcmp(all.v[i], all.v[i - 1]) != 0)
+			strv_add(ret, all.v[i]);
+	}
+	strv_clear(&all);
+}

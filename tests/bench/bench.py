@@ -1,0 +1,443 @@
+#!/usr/bin/env python3
+"""Measure foray against the floors of the same run, and print one table.
+
+    python3 tests/bench/bench.py --build build [--only PART]... [--json FILE]
+
+Parts: sandbox (a command in the inner sandbox against bare nested bwrap),
+start (a worker from ASSIGN to READY), memory (PSS of waiting workers), try (one
+candidate of try_edits), snapshot (of a 20,000-file tree against cp -a).
+What has an aim ends with "met" or "MISSED aim". Exit status 1 when something
+could not be measured; a missed aim is a result. Nothing outside a temporary
+directory ($TMPDIR) is touched.
+"""
+import argparse
+import json
+import os
+import queue
+import random
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+AIM_INNER = 1.3  # x bare nested bwrap
+AIM_START_MS = 60
+AIM_MEMORY_KIB = 1536
+
+SANDBOX_ROUNDS = 100
+START_RUNS = 6
+START_WORKERS = 4
+MEMORY_WORKERS = 50
+CANDIDATES = 40
+TRY_ROUNDS = 5
+TREE_FILES = 20000
+TREE_DIRS = 200
+SNAPSHOT_ROUNDS = 3
+
+
+class Unmeasured(Exception):
+    pass
+
+
+class Table:
+    def __init__(self):
+        self.rows = []
+        self.failed = []
+
+    def add(self, name, samples, unit="ms", floor=None, aim=None):
+        """floor: (name, samples): the ratio of medians. aim: ("ratio" or
+        "value", limit)."""
+        median = statistics.median(samples)
+        ratio = median / statistics.median(floor[1]) if floor else None
+        row = {"name": name, "median": median, "min": min(samples),
+               "n": len(samples), "unit": unit, "ratio": ratio,
+               "floor": floor[0] if floor else None, "aim": "", "met": None}
+        if aim:
+            kind, limit = aim
+            row["met"] = (ratio if kind == "ratio" else median) <= limit
+            row["aim"] = "aim %s %s: %s" % (
+                limit, "x" if kind == "ratio" else unit,
+                "met" if row["met"] else "MISSED aim")
+        self.rows.append(row)
+
+    def show(self):
+        print("%-44s %9s %9s %5s  %s" % ("", "median", "min", "n", "ratio"))
+        for r in self.rows:
+            ratio = "%.2f x %s" % (r["ratio"], r["floor"]) if r["ratio"] else ""
+            line = "%-44s %9.2f %9.2f %5d  %-30s %s" % (
+                "%s, %s" % (r["name"], r["unit"]), r["median"], r["min"],
+                r["n"], ratio, r["aim"])
+            print(line.rstrip())
+        for what in self.failed:
+            print("NOT MEASURED: " + what)
+
+
+class Bench:
+    def __init__(self, build, top):
+        self.build = build
+        self.top = top
+        self.table = Table()
+        self.outer_bare = None
+        self.inner_bare = None
+        self.inner_bare_2 = None
+        self.env = dict(os.environ, XDG_STATE_HOME=os.path.join(top, "state"),
+                        XDG_CACHE_HOME=os.path.join(top, "cache"))
+        # Neither a key nor a person's settings belong into a measurement.
+        for name in list(self.env):
+            if name.endswith("_API_KEY") or name.startswith("FORAY_"):
+                del self.env[name]
+
+    def program(self, name):
+        path = os.path.join(self.build, name)
+        if not os.access(path, os.X_OK):
+            raise Unmeasured("%s is not built" % path)
+        return path
+
+    def run(self, argv, ok=(0,), limit=600):
+        p = subprocess.run(argv, env=self.env, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           timeout=limit, text=True, errors="replace")
+        if p.returncode not in ok:
+            raise Unmeasured("%s: status %d: %s" % (
+                " ".join(argv[:3]), p.returncode, p.stderr.strip()[-500:]))
+        return p.stdout
+
+    def repo(self, name, files):
+        """A git repository with one commit."""
+        path = os.path.join(self.top, name)
+        for file, text in files.items():
+            at = os.path.join(path, file)
+            os.makedirs(os.path.dirname(at), exist_ok=True)
+            with open(at, "w", encoding="utf-8") as f:
+                f.write(text)
+        commit(path)
+        return path
+
+
+def commit(path):
+    quiet = ["git", "-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0",
+             "-C", path]
+    for args in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "bench"]):
+        subprocess.run(quiet + args, check=True, stdin=subprocess.DEVNULL)
+
+
+# --- a run that is watched ----------------------------------------------------
+
+class Watched:
+    """foray run --json; events come as they happen."""
+
+    def __init__(self, bench, args):
+        self.errors = tempfile.TemporaryFile()
+        self.p = subprocess.Popen(
+            [bench.program("foray"), "run", "--json", "-m", "builtin"] + args,
+            env=bench.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=self.errors, text=True)
+        self.events = queue.Queue()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.p.stdout:
+            try:
+                self.events.put(json.loads(line))
+            except ValueError:
+                pass
+        self.events.put(None)
+
+    def next(self, until):
+        """The next event; None at the end or when the time is over."""
+        try:
+            return self.events.get(timeout=max(0.01, until - time.monotonic()))
+        except queue.Empty:
+            return None
+
+    def stop(self):
+        if self.p.poll() is None:
+            self.p.send_signal(signal.SIGINT)
+        try:
+            self.p.wait(20)
+        except subprocess.TimeoutExpired:
+            self.p.kill()
+            self.p.wait()
+        self.errors.seek(0)
+        return self.errors.read().decode("utf-8", "replace").strip()[-500:]
+
+
+# --- the parts ----------------------------------------------------------------
+
+def part_sandbox(b):
+    out = b.run([b.program("tests/bench/sandbox"), str(SANDBOX_ROUNDS)])
+    got = {}
+    for line in out.splitlines():
+        got.update(json.loads(line))
+    b.outer_bare, b.inner_bare = got["outer_bare"], got["inner_bare"]
+    b.inner_bare_2 = got["inner_bare_2"]
+    t = b.table
+    t.add("bare nested bwrap, same flags and mounts", got["inner_bare"])
+    t.add("bare nested bwrap, fewest mounts", got["inner_short"])
+    t.add("command in the inner sandbox", got["inner"],
+          floor=("bare nested", got["inner_bare"]), aim=("ratio", AIM_INNER))
+    t.add("  the same", got["inner"],
+          floor=("fewest mounts", got["inner_short"]))
+    t.add("bare outer bwrap, same flags and mounts", got["outer_bare"])
+    t.add("outer sandbox with its overlay", got["outer"],
+          floor=("bare outer", got["outer_bare"]))
+
+
+BUG = {
+    "mean.py": "def mean(v):\n    return sum(v) / (len(v) + 1)\n",
+    "test_mean.py":
+        "import unittest\n\nfrom mean import mean\n\n\n"
+        "class T(unittest.TestCase):\n"
+        "    def test_mean(self):\n"
+        "        self.assertEqual(mean([2, 4, 6]), 4)\n",
+}
+
+
+def part_start(b):
+    repo = b.repo("start", BUG)
+    by_kind = {"explore": [], "verify": []}
+    for _ in range(START_RUNS):
+        run = Watched(b, ["-C", repo, "-t", "python3 -m unittest", "-n",
+                          str(START_WORKERS), "--all"])
+        kinds, until = {}, time.monotonic() + 120
+        while (e := run.next(until)) is not None:
+            if e.get("event") == "assigned":
+                kinds[e["worker"]] = e.get("kind")
+            elif e.get("event") == "worker_started":
+                kind = kinds.get(e["worker"])
+                if kind in by_kind:
+                    by_kind[kind].append(e["start_ms"])
+        errors = run.stop()
+        if not any(by_kind.values()):
+            raise Unmeasured("no worker started: " + errors)
+    floor = ("bare outer", b.outer_bare) if b.outer_bare else None
+    both = by_kind["explore"] + by_kind["verify"]
+    b.table.add("worker, ASSIGN to READY", both, floor=floor,
+                aim=("value", AIM_START_MS))
+    for kind, samples in by_kind.items():
+        if samples:
+            b.table.add("  of these: %s" % kind, samples)
+
+
+def processes():
+    """pid -> (parent, name)"""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/stat" % pid, encoding="utf-8",
+                      errors="replace") as f:
+                text = f.read()
+        except OSError:
+            continue
+        name = text[text.index("(") + 1:text.rindex(")")]
+        found[int(pid)] = (int(text[text.rindex(")") + 2:].split()[1]), name)
+    return found
+
+
+def pss_kib(pid):
+    with open("/proc/%d/smaps_rollup" % pid, encoding="utf-8") as f:
+        for line in f:
+            if line.startswith("Pss:"):
+                return int(line.split()[1])
+    return 0
+
+
+def measure_worker(top, procs, children):
+    """KiB of (the worker and the bwrap around it, bwrap of its commands)."""
+    outer = inner = 0
+    todo = [(top, False)]
+    while todo:
+        pid, below = todo.pop()
+        name = procs[pid][1]
+        if below and name != "bwrap":
+            continue  # the test command's own
+        if below:
+            inner += pss_kib(pid)
+        else:
+            outer += pss_kib(pid)
+        todo += [(c, below or name != "bwrap") for c in children.get(pid, [])]
+    return outer, inner
+
+
+def part_memory(b):
+    # The original fails at once, everything else waits. 60 files, so that
+    # there are candidates for everybody.
+    line = "    return (a + %d) * b - c\n"
+    files = {"lib/m%02d.py" % i: "def f%d(a, b, c):\n    if a > b:\n"
+             "        return c - %d\n" % (i, i) + line % i for i in range(60)}
+    files["lib/__init__.py"] = ""
+    files["sum"] = ""
+    files["check.sh"] = ("[ \"$(cat lib/*.py | cksum)\" = \"$(cat sum)\" ] || "
+                         "exec sleep 300\necho 'FAILED'; exit 1\n")
+    repo = b.repo("memory", files)
+    total = subprocess.run("cat lib/*.py | cksum", shell=True, cwd=repo,
+                           check=True, stdout=subprocess.PIPE, text=True).stdout
+    with open(os.path.join(repo, "sum"), "w", encoding="utf-8") as f:
+        f.write(total)
+    run = Watched(b, ["-C", repo, "-t", "sh check.sh", "-n",
+                      str(MEMORY_WORKERS), "make check.sh pass"])
+    alive, kinds, until = {}, {}, time.monotonic() + 90
+    while len(alive) < MEMORY_WORKERS:
+        e = run.next(until)
+        if e is None:
+            break
+        name = e.get("worker")
+        if e.get("event") == "assigned":
+            kinds[name] = e.get("kind")
+        elif e.get("event") == "worker_started" and kinds[name] == "explore":
+            alive[name] = e["pid"]
+        elif e.get("event") == "worker_gone":
+            alive.pop(name, None)
+    time.sleep(3)
+    procs, children, workers, commands = processes(), {}, [], []
+    for pid, (parent, _) in procs.items():
+        children.setdefault(parent, []).append(pid)
+    for pid in alive.values():
+        try:
+            outer, inner = measure_worker(pid, procs, children)
+        except (OSError, KeyError):
+            continue  # gone meanwhile
+        workers.append(outer)
+        commands.append(inner)
+    errors = run.stop()
+    if len(workers) < MEMORY_WORKERS * 0.8:
+        raise Unmeasured("memory: %d of %d workers ran: %s" % (
+            len(workers), MEMORY_WORKERS, errors))
+    mean = statistics.mean(workers)
+    b.table.add("waiting worker and its bwrap, mean of %d" % len(workers),
+                [mean] * len(workers), unit="KiB PSS",
+                aim=("value", AIM_MEMORY_KIB))
+    b.table.rows[-1]["min"] = min(workers)
+    b.table.add("  bwrap of the command it waits for", commands,
+                unit="KiB PSS")
+
+
+def part_try(b):
+    text = "".join("line %d\n" % i for i in range(100))
+    repo = b.repo("try", {"file.txt": text, "test.sh": "exit 1\n"})
+
+    def edits(n):
+        # A space more: nothing that a check could see.
+        one = [{"changes": [{"path": "file.txt", "old": "line %d\n" % (i + 50),
+                             "new": "line %d \n" % (i + 50)}]}
+               for i in range(n)]
+        return json.dumps({"check": "true", "edits": one})
+
+    def once(n):
+        begin = time.monotonic()
+        out = b.run([b.program("foray"), "tool", "-C", repo, "-t",
+                     "sh test.sh", "try_edits", edits(n)])
+        spent = (time.monotonic() - begin) * 1e3
+        result = json.loads(out)["result"]
+        if isinstance(result, str):
+            result = json.loads(result)
+        if len(result["passed"]) != n:
+            raise Unmeasured("try_edits: %d of %d passed: %s" % (
+                len(result["passed"]), n, out[:500]))
+        return spent
+
+    once(1)  # the snapshot
+    samples, whole = [], []
+    for _ in range(TRY_ROUNDS):
+        few, many = once(1), once(CANDIDATES + 1)
+        whole.append(many)
+        samples.append((many - few) / CANDIDATES)
+    b.table.add("one candidate of try_edits", samples,
+                floor=("bare nested", b.inner_bare) if b.inner_bare else None)
+    if b.inner_bare_2:
+        b.table.add("  bare nested bwrap, two at a time", b.inner_bare_2)
+        b.table.add("  one candidate again", samples,
+                    floor=("two at a time", b.inner_bare_2))
+    b.table.add("foray tool try_edits with %d" % (CANDIDATES + 1), whole)
+
+
+def part_snapshot(b):
+    rand = random.Random(1)
+    tree = os.path.join(b.top, "tree")
+    for d in range(TREE_DIRS):
+        folder = os.path.join(tree, "d%02d" % (d // 10), "e%03d" % d)
+        os.makedirs(folder)
+        for i in range(TREE_FILES // TREE_DIRS):
+            with open(os.path.join(folder, "f%03d" % i), "wb") as f:
+                f.write(rand.randbytes(rand.randint(100, 8000)))
+    commit(tree)
+    prog = b.program("tests/bench/snapshot")
+    got = {"copy": [], "first": [], "unchanged": [], "changed": []}
+    changed = os.path.join(tree, "d00", "e000", "f000")
+
+    def once(name, store, reused):
+        ms, same = b.run([prog, tree, store]).split()
+        if int(same) != reused:
+            raise Unmeasured("snapshot: %s: reused is %s" % (name, same))
+        got[name].append(float(ms))
+
+    for i in range(SNAPSHOT_ROUNDS):
+        copy = os.path.join(b.top, "copy%d" % i)
+        begin = time.monotonic()
+        subprocess.run(["cp", "-a", tree, copy], check=True)
+        got["copy"].append((time.monotonic() - begin) * 1e3)
+        remove(copy)
+        store = os.path.join(b.top, "store%d" % i)
+        once("first", store, 0)
+        once("unchanged", store, 1)
+        with open(changed, "ab") as f:
+            f.write(b"more %d\n" % i)
+        once("changed", store, 0)
+        remove(store)
+    t = b.table
+    floor = ("cp -a", got["copy"])
+    t.add("cp -a of %d files" % TREE_FILES, got["copy"])
+    t.add("snapshot, first", got["first"], floor=floor)
+    t.add("snapshot, nothing changed", got["unchanged"], floor=floor)
+    t.add("snapshot, one file changed", got["changed"], floor=floor)
+
+
+PARTS = {"sandbox": part_sandbox, "start": part_start, "memory": part_memory,
+         "try": part_try, "snapshot": part_snapshot}
+
+
+def remove(path):
+    """Also what an overlay left with mode 000."""
+    def again(function, at, _):
+        try:
+            os.chmod(at, 0o700)
+            function(at)
+        except OSError:
+            pass
+    shutil.rmtree(path, onerror=again)
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--build", default="build")
+    ap.add_argument("--only", action="append", choices=sorted(PARTS))
+    ap.add_argument("--json", metavar="FILE")
+    args = ap.parse_args()
+    top = tempfile.mkdtemp(prefix="foray-bench-")
+    os.chmod(top, 0o755)  # started as root, another uid works in there
+    bench = Bench(os.path.abspath(args.build), top)
+    try:
+        for name, part in PARTS.items():
+            if args.only and name not in args.only:
+                continue
+            print("bench: %s ..." % name, file=sys.stderr, flush=True)
+            try:
+                part(bench)
+            except (Unmeasured, OSError, ValueError, KeyError, TypeError,
+                    subprocess.SubprocessError) as e:
+                bench.table.failed.append("%s: %s" % (name, e))
+    finally:
+        remove(top)
+    bench.table.show()
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as f:
+            json.dump(bench.table.rows, f, indent=1)
+    return 1 if bench.table.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

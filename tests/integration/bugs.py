@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Every bug of tests/bugs: found and fixed, or honestly not."""
+import concurrent.futures
+import os
+import shutil
+import sys
+
+import lib
+
+
+def fixed(box, name, info, r):
+    end = r.finished
+    lib.equal(r.status, 0, name + ": exit status", r)
+    lib.equal(end.get("status"), "fixed", name + ": status", r)
+    lib.equal(end.get("evidence"), "user_test", name + ": evidence")
+    lib.check(any(v["ok"] for v in r.all("verified")), name + ": verified")
+    patch = end.get("patch") or ""
+    if not lib.check(os.path.isfile(patch), name + ": there is a patch", patch):
+        return
+    pristine = box.bug(name, place=name + "-pristine")
+    applied = box.call(["git", "-C", pristine, "apply", patch])
+    lib.equal(applied.status, 0, name + ": git apply", applied)
+    tests = box.call(["sh", "-c", info["test"]], cwd=pristine)
+    lib.check(tests.status == 0, name + ": the tests pass with it", tests)
+
+
+def unfixed(box, name, r):
+    lib.equal(r.status, 1, name + ": exit status", r)
+    lib.equal(r.finished.get("status"), "unfixed", name + ": status", r)
+    lib.check("patch" not in r.finished, name + ": no patch is offered")
+    lib.check(not any(v["ok"] for v in r.all("verified")),
+              name + ": nothing was verified")
+    show = box.do("show")
+    planned = [h for e in r.all("planned") for h in e["hypotheses"]]
+    lib.check(planned, name + ": hypotheses were planned", r)
+    for h in planned:
+        lib.check(h["hypothesis"][:60] in show.out,
+                  "%s: show names %s" % (name, h["id"]), show)
+    summaries = [e for e in r.all("summary") if e["kind"] == "explore"]
+    lib.check(summaries, name + ": workers reported")
+    for e in summaries:
+        lib.check(e["verdict"] in ("refuted", "stuck") and e["findings"],
+                  "%s: %s says what was ruled out" % (name, e["label"]), e)
+        for finding in e["findings"][:1]:
+            lib.check(finding[:40] in show.out,
+                      "%s: show has the finding of %s" % (name, e["label"]),
+                      show)
+
+
+def one(name, uid):
+    info = lib.bug_info(name)
+    with lib.Box(uid) as box:
+        repo = box.bug(name)
+        r = box.run(repo, "-t", info["test"], "-n", "4", timeout=240)
+        if info["fixable"]:
+            fixed(box, name, info, r)
+        else:
+            unfixed(box, name, r)
+        print("%-13s %-9s %-7s %6.1f s" % (name, lib.user_name(uid),
+              r.finished.get("status"), r.seconds), flush=True)
+
+
+def main():
+    names = [n for n in sys.argv[1:] or lib.bug_names()
+             if shutil.which("node") or not n.startswith("js-")]
+    jobs = [(n, None) for n in names]
+    if len(lib.users()) > 1:  # one a language is enough to see it works
+        jobs += [(n, lib.OTHER_UID) for n in names
+                 if n in ("c-csv", "js-wrap", "py-cron", "sh-conf")]
+    # The slow ones first, so that two at a time end together.
+    jobs.sort(key=lambda job: lib.bug_info(job[0])["fixable"])
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for job in [pool.submit(one, *j) for j in jobs]:
+            job.result()
+    lib.done()
+
+
+main()

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""The commands that look at a finished run."""
+import json
+import os
+
+import lib
+
+COMMANDS = ("run", "runs", "show", "log", "diff", "apply", "rm", "audit",
+            "doctor", "sandbox", "tool")
+
+
+def helps(box):
+    for command in COMMANDS:
+        r = box.do(command, "--help")
+        lib.equal(r.status, 0, command + " --help", r)
+        lib.check("usage: foray " + command in r.out and not r.err,
+                  command + " --help says how", r)
+        r = box.do(command, "--no-such-option")
+        lib.equal(r.status, 125 if command == "sandbox" else 2,
+                  command + ": unknown option", r)
+        lib.check("no-such-option" in r.err, command + " names the option", r)
+    for words in (["--help"], ["help"], ["--version"]):
+        lib.equal(box.do(*words).status, 0, " ".join(words))
+    lib.equal(box.do().status, 2, "no command")
+    doctor = box.do("doctor")
+    lib.equal(doctor.status, 0, "doctor", doctor)
+    lib.check("workers can run here" in doctor.out, "doctor says so", doctor)
+
+
+def no_runs(box):
+    lib.equal(box.do("runs").status, 0, "runs, when there is none")
+    for command in ("show", "log", "diff", "apply", "audit"):
+        r = box.do(command)
+        lib.equal(r.status, 2, command + ", when there is no run", r)
+        lib.check("no run" in r.err, command + " says so", r)
+
+
+def finished_run(box, repo):
+    r = box.run(repo, "-t", lib.SMALL_TEST, "-n", "2")
+    lib.equal(r.status, 0, "the run", r)
+    name = r.finished.get("run", "")
+    workers = [e["worker"] for e in r.all("model_call")]
+    for e in r.events:
+        lib.check(e["run"] == name and e["t"] >= 0, "each event has run and t", e)
+    runs = box.do("runs")
+    lib.check(name in runs.out and "fixed" in runs.out, "runs lists it", runs)
+    for words in (["show"], ["show", name], ["show", name[:-1]]):
+        show = box.do(*words)
+        lib.check(show.status == 0 and name in show.out and
+                  "fixed" in show.out and "H1" in show.out,
+                  " ".join(words), show)
+    log = box.do("log")
+    lib.check(log.status == 0 and log.out.count("\n") > 5, "log", log)
+    log = box.do("log", "--json", name)
+    lib.equal([e["event"] for e in log.events],
+              [e["event"] for e in r.events], "log --json has all events")
+    log = box.do("log", "-f", name)
+    lib.equal(log.status, 0, "log -f of a finished run ends", log)
+    if lib.check(workers, "workers called the model", r):
+        log = box.do("log", workers[0], name)
+        lib.check(log.status == 0 and "turn" in log.out, "log WORKER", log)
+        log = box.do("log", "--json", workers[0])
+        lib.check(log.status == 0 and
+                  all(isinstance(json.loads(line), dict)
+                      for line in log.out.splitlines()), "as JSON", log)
+    lib.equal(box.do("log", "w999").status, 2, "log of no such worker")
+    audit = box.do("audit", name)
+    lib.check(audit.status == 0 and
+              all(json.loads(line)["n"] == n + 1
+                  for n, line in enumerate(audit.out.splitlines())),
+              "audit prints numbered lines", audit)
+    for word in (["show", "nope"], ["diff", "nope"], ["rm", "nope"],
+                 ["audit", "--verify", "nope"], ["apply", "nope"],
+                 ["log", "nope"]):
+        r = box.do(*word)
+        lib.equal(r.status, 2, " ".join(word), r)
+        lib.check("nope" in r.err, " ".join(word) + " names it", r)
+    lib.equal(box.do("show", "a", "b").status, 2, "two runs are too many")
+    lib.equal(box.do("rm").status, 2, "rm of nothing")
+    return name
+
+
+def diff_and_apply(box, repo, name):
+    diff = box.do("diff", name)
+    lib.check(diff.status == 0 and diff.out.startswith("diff --git") or
+              diff.out.startswith("--- "), "diff prints a patch", diff)
+    checked = os.path.join(box.dir, "x.patch")
+    lib.write(checked, diff.stdout)
+    lib.equal(box.call(["git", "-C", repo, "apply", "--check", checked]).status,
+              0, "git apply --check takes it")
+    other = box.repo("other", lib.SMALL)
+    lib.equal(box.do("apply", "-C", other, name).status, 0, "apply -C")
+    lib.equal(box.call(["sh", "test.sh"], cwd=other).status, 0, "it is fixed")
+    lib.equal(box.call(["sh", "test.sh"], cwd=repo).status, 1,
+              "the run's own tree is not")
+    lib.equal(box.do("apply", "--branch", "b", name).status, 0,
+              "apply --branch")
+    lib.check(b"b" in box.git(repo, "branch", "--format=%(refname:short)")
+              .split(), "the branch is there")
+    lib.equal(box.do("apply").status, 0, "apply")
+    lib.equal(box.call(["sh", "test.sh"], cwd=repo).status, 0, "it is fixed")
+    before = lib.fingerprint(repo)
+    again = box.do("apply")
+    lib.check(again.status not in (0, None) and again.err,
+              "applying it again fails with a reason", again)
+    lib.equal(lib.differences(before, lib.fingerprint(repo)), [],
+              "and changes nothing")
+
+
+def plain_view(box, repo):
+    r = box.do("run", "-C", repo, "-t", lib.SMALL_TEST)
+    lib.equal(r.status, 2, "green tests", r)
+    fresh = box.repo("plain", lib.SMALL)
+    r = box.do("run", "-C", fresh, "-t", lib.SMALL_TEST)
+    lib.equal(r.status, 0, "without --json", r)
+    lib.check(os.path.isfile(r.out.strip()), "stdout is the patch's path", r)
+    lib.check("\033" not in r.err, "no escapes when it is no terminal", r)
+    diff = box.do("diff")
+    lib.check(diff.out == lib.read(r.out.strip()), "the latest run is it")
+
+
+def remove(box, name):
+    runs = len(box.runs())
+    lib.equal(box.do("rm", name).status, 0, "rm")
+    lib.check(len(box.runs()) == runs - 1 and name not in box.do("runs").out,
+              "it is gone")
+    lib.equal(box.do("show", name).status, 2, "and can't be shown")
+
+
+with lib.Box() as the_box:
+    helps(the_box)
+    no_runs(the_box)
+    tree = the_box.repo("tree", lib.SMALL)
+    run = finished_run(the_box, tree)
+    diff_and_apply(the_box, tree, run)
+    plain_view(the_box, tree)
+    remove(the_box, run)
+lib.done()

@@ -1,0 +1,519 @@
+"""What the whole-program tests share.
+
+    with lib.Box() as box:              # HOME, state and cache of their own
+        repo = box.bug("py-cron")       # a git repository in box.home/src
+        r = box.run(repo, "-n", "4")    # foray run --json; r.events, r.finished
+        lib.check(r.status == 0, "fixed", r)
+    lib.done()
+
+Every process that foray leaves behind becomes ours (child subreaper), so that
+descendants() finds it however it was forked.
+"""
+import ctypes
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUGS = os.path.join(TESTS, "bugs")
+BUILD = os.environ.get("FORAY_BUILD") or os.path.join(TESTS, "../build")
+FORAY = os.path.abspath(os.environ.get("FORAY") or
+                        os.path.join(BUILD, "foray"))
+PROGRAMS = ("foray", "foray-host", "foray-worker")
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+NAMESPACES = ("user", "pid", "mnt", "net", "ipc", "uts")
+OTHER_UID = 61999  # of nobody; only to be some ordinary user
+SKIPPED = 77
+
+PR_SET_CHILD_SUBREAPER = 36
+libc = ctypes.CDLL(None, use_errno=True)
+libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=1:abort_on_error=0")
+os.environ.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
+
+# ------------------------------------------------------------------ checks
+
+passed = failed = 0
+lock = threading.Lock()
+
+
+def check(good, what, detail=""):
+    """Count one expectation; what and detail are printed when it fails."""
+    global passed, failed
+    with lock:
+        if good:
+            passed += 1
+        else:
+            failed += 1
+            detail = "\n".join("    " + line
+                               for line in str(detail).splitlines()[-60:])
+            print("FAIL %s%s" % (what, "\n" + detail if detail else ""),
+                  flush=True)
+    return bool(good)
+
+
+def equal(got, want, what, detail=""):
+    return check(got == want, what, "got %r, want %r\n%s" % (got, want, detail))
+
+
+def done():
+    """End this test; whatever runs on is a failure, and ended."""
+    rest = left_alive()
+    check(not rest, "nothing is left running",
+          "\n".join(repr(p) for p in rest))
+    end_all()
+    print("%d passed, %d failed" % (passed, failed))
+    sys.exit(1 if failed or not passed else 0)
+
+
+def skip(why):
+    print("skipped: " + why)
+    sys.exit(SKIPPED)
+
+
+# --------------------------------------------------------------- processes
+
+
+class Process:
+    """A row of /proc; start makes it differ from a later one with its pid."""
+
+    def __init__(self, pid):
+        self.pid = pid
+        with open("/proc/%d/stat" % pid, "rb") as f:
+            name, rest = f.read().rsplit(b")", 1)
+        fields = rest.split()
+        self.name = name.split(b"(", 1)[1].decode("ascii", "replace")
+        self.state = fields[0].decode()
+        self.parent = int(fields[1])
+        self.start = int(fields[19])
+
+    def read(self, name):
+        try:
+            with open("/proc/%d/%s" % (self.pid, name), "rb") as f:
+                return f.read()
+        except OSError:
+            return b""
+
+    def alive(self):
+        try:
+            now = Process(self.pid)
+        except (OSError, IndexError, ValueError):
+            return False
+        return now.start == self.start and now.state not in "ZX"
+
+    def namespaces(self):
+        return {n: os.readlink("/proc/%d/ns/%s" % (self.pid, n))
+                for n in NAMESPACES}
+
+    def __repr__(self):
+        args = self.read("cmdline").replace(b"\0", b" ").decode("utf-8", "replace")
+        return "%d (parent %d, %s) %s: %s" % (
+            self.pid, self.parent, self.state, self.name, args[:200])
+
+
+def processes():
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                found[int(name)] = Process(int(name))
+            except (OSError, IndexError, ValueError):
+                pass  # it ended meanwhile
+    return found
+
+
+def descendants(top=None):
+    """What is alive below a process, by default below this test."""
+    everything = processes()
+    below = {}
+    for p in everything.values():
+        below.setdefault(p.parent, []).append(p)
+    found, todo = [], [os.getpid() if top is None else top]
+    while todo:
+        for p in below.get(todo.pop(), []):
+            todo.append(p.pid)
+            if p.state not in "ZX":
+                found.append(p)
+    return found
+
+
+def wait_until(condition, seconds, step=0.02):
+    """The condition's last value: true before the time is over, or false."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value or time.monotonic() > end:
+            return value
+        time.sleep(step)
+
+
+def left_alive(group=None, seconds=2.0):
+    """Those of group (default: all descendants) that live on after that time."""
+    def rest():
+        return [p for p in (descendants() if group is None else group)
+                if p.alive()]
+    wait_until(lambda: not rest(), seconds)
+    return rest()
+
+
+def reap():
+    """Take the exit status of orphans that became ours."""
+    ours = {p.pid for p in started if p.returncode is None}
+    for p in processes().values():
+        if p.parent == os.getpid() and p.state == "Z" and p.pid not in ours:
+            try:
+                os.waitpid(p.pid, os.WNOHANG)
+            except ChildProcessError:
+                pass
+
+
+def end_all(top=None):
+    """End what is still below a process that this test started, or below us."""
+    for p in descendants(top):
+        try:
+            os.kill(p.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    if top is None:
+        left_alive()
+        reap()
+
+
+started = []  # Popen objects, whose status is theirs to take
+
+
+# -------------------------------------------------------------------- runs
+
+
+class Result:
+    def __init__(self, args, status, out, err, seconds):
+        self.args, self.status, self.seconds = args, status, seconds
+        self.stdout, self.stderr = out, err
+        self.out = out.decode("utf-8", "replace")
+        self.err = err.decode("utf-8", "replace")
+        self.text = self.out + self.err
+
+    @property
+    def events(self):
+        return [e for e in map(parse_event, self.stdout.splitlines()) if e]
+
+    def all(self, name):
+        return [e for e in self.events if e["event"] == name]
+
+    @property
+    def finished(self):
+        return (self.all("run_finished") or [{}])[-1]
+
+    @property
+    def json(self):
+        """The one object that `foray tool` prints."""
+        try:
+            return json.loads(self.stdout)
+        except ValueError:
+            return {}
+
+    def __str__(self):
+        return "%s\nstatus %s after %.1f s\n%s\n%s" % (
+            " ".join(shlex.quote(str(a)) for a in self.args), self.status,
+            self.seconds, self.out[-3000:], self.err[-3000:])
+
+
+def parse_event(line):
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) and "event" in event else None
+
+
+class Live:
+    """A foray that runs in the background; its output comes as it is made."""
+
+    def __init__(self, box, args, **more):
+        self.args, self.began = args, time.monotonic()
+        self.lines, self.err = [], tempfile.TemporaryFile()
+        self.process = box.popen(args, stdout=subprocess.PIPE, stderr=self.err,
+                                 **more)
+        self.pid = self.process.pid
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        with self.process.stdout:
+            for line in self.process.stdout:
+                self.lines.append(line)
+
+    def events(self, name=None):
+        found = [e for e in map(parse_event, list(self.lines)) if e]
+        return [e for e in found if name in (None, e["event"])]
+
+    def wait_event(self, name, seconds, number=1):
+        """The events of that name once there are so many, else []."""
+        wait_until(lambda: len(self.events(name)) >= number or
+                   self.process.poll() is not None, seconds)
+        found = self.events(name)
+        return found if len(found) >= number else []
+
+    def signal(self, number):
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+
+    def wait(self, seconds):
+        """The Result; status None when it had to be killed."""
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            status = None
+        self.reader.join(5)
+        self.err.seek(0)
+        return Result(self.args, status, b"".join(self.lines), self.err.read(),
+                      time.monotonic() - self.began)
+
+
+class Box:
+    """HOME, XDG directories and repositories that are gone afterwards.
+
+    Its directory has mode 0700, as a home may have. uid: another user than
+    the present one, to whom all of it belongs.
+    """
+
+    def __init__(self, uid=None):
+        self.uid = uid
+        self.dir = tempfile.mkdtemp(prefix="foray-it-")
+        self.home = os.path.join(self.dir, "home")
+        self.state = os.path.join(self.home, ".local/state")
+        self.cache = os.path.join(self.home, ".cache")
+        self.src = os.path.join(self.home, "src")
+        for path in (self.state, self.cache, self.src):
+            os.makedirs(path)
+        self.env = dict(os.environ, HOME=self.home, XDG_STATE_HOME=self.state,
+                        XDG_CACHE_HOME=self.cache, LC_ALL="C.UTF-8",
+                        GIT_CONFIG_NOSYSTEM="1", PYTHONDONTWRITEBYTECODE="1")
+        for name in ("XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "FORAY_DEBUG",
+                     "NODE_TEST_CONTEXT"):
+            self.env.pop(name, None)
+        self.mine = []  # Popen objects
+        self.foray = FORAY
+        if uid is not None:
+            self.env["PATH"] = SYSTEM_PATH
+            self.foray = self.reachable_foray()
+        self.own()
+
+    def reachable_foray(self):
+        """foray, copied when this user can't get at it where it is."""
+        path = FORAY
+        while path != "/":
+            if not os.stat(path).st_mode & stat.S_IXOTH:
+                break
+            path = os.path.dirname(path)
+        if path == "/":
+            return FORAY
+        place = os.path.join(self.dir, "bin")
+        os.mkdir(place)
+        for name in PROGRAMS:
+            shutil.copy(os.path.join(os.path.dirname(FORAY), name), place)
+        return os.path.join(place, "foray")
+
+    def own(self):
+        """Give all that was made as root to the user of this box."""
+        if self.uid is None:
+            return
+        for base, folders, files in os.walk(os.fsencode(self.dir)):
+            for name in [b"."] + folders + files:
+                os.lchown(os.path.join(base, name), self.uid, self.uid)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for p in self.mine:
+            if p.poll() is None:
+                end_all(p.pid)
+                p.kill()
+                p.wait()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    # -- repositories
+
+    def repo(self, name, files, git=True):
+        """A tree with these files {name: text or bytes, mode 0755 for "#!"}."""
+        path = os.path.join(self.src, name)
+        for file, text in files.items():
+            write(os.path.join(path, file), text)
+        if git:
+            self.git_init(path)
+        self.own()
+        return path
+
+    def bug(self, name, place=None, git=True):
+        path = os.path.join(self.src, place or name)
+        shutil.copytree(os.path.join(BUGS, name, "repo"), path)
+        if git:
+            self.git_init(path)
+        self.own()
+        return path
+
+    def git(self, path, *args, **more):
+        env = dict(self.env, GIT_CONFIG_COUNT="3",
+                   GIT_CONFIG_KEY_0="safe.directory", GIT_CONFIG_VALUE_0="*",
+                   GIT_CONFIG_KEY_1="user.name", GIT_CONFIG_VALUE_1="T",
+                   GIT_CONFIG_KEY_2="user.email",
+                   GIT_CONFIG_VALUE_2="t@localhost")
+        return subprocess.run(["git", "-C", path, *args], env=env, check=True,
+                              stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, **more).stdout
+
+    def git_init(self, path):
+        self.git(path, "init", "-q", "-b", "main")
+        self.git(path, "add", "-A")
+        self.git(path, "commit", "-q", "--allow-empty", "-m", "first")
+
+    def status(self, path):
+        return self.git(path, "--no-optional-locks", "status", "--porcelain",
+                        "--ignored")
+
+    # -- programs
+
+    def popen(self, args, **more):
+        """args[0] "foray" stands for the program under test."""
+        argv = [self.foray if args[0] == "foray" else args[0], *args[1:]]
+        env = dict(self.env, **more.pop("env", {}))
+        if self.uid is not None:
+            more.update(user=self.uid, group=self.uid, extra_groups=[])
+        p = subprocess.Popen(argv, env=env, cwd=more.pop("cwd", self.home),
+                             stdin=more.pop("stdin", subprocess.DEVNULL),
+                             **more)
+        started.append(p)
+        self.mine.append(p)
+        return p
+
+    def call(self, args, timeout=60, **more):
+        """Run to the end; status None: it took longer and was killed."""
+        began = time.monotonic()
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            p = self.popen(args, stdout=out, stderr=err, **more)
+            try:
+                status = p.wait(timeout)
+            except subprocess.TimeoutExpired:
+                p.kill()
+                p.wait()
+                status = None
+            out.seek(0)
+            err.seek(0)
+            return Result(args, status, out.read(), err.read(),
+                          time.monotonic() - began)
+
+    def do(self, *args, **more):
+        """foray ARGS..."""
+        return self.call(["foray", *args], **more)
+
+    def run(self, repo, *args, **more):
+        """foray run -C REPO --json ARGS..."""
+        return self.do("run", "-C", repo, "--json", *args, **more)
+
+    def tool(self, repo, name, arguments, *options, **more):
+        """foray tool; arguments are a value, or the text of one."""
+        if not isinstance(arguments, str):
+            arguments = json.dumps(arguments)
+        return self.do("tool", "-C", repo, *options, name, arguments, **more)
+
+    def start(self, repo, *args, **more):
+        return Live(self, ["foray", "run", "-C", repo, "--json", *args], **more)
+
+    def runs(self):
+        """Directories of the runs there are, by age."""
+        top = os.path.join(self.state, "foray/runs")
+        return [os.path.join(top, n) for n in sorted(os.listdir(top))] \
+            if os.path.isdir(top) else []
+
+
+def users():
+    """[uid] to test as: the present user, and as root an ordinary one, too."""
+    return [None, OTHER_UID] if os.geteuid() == 0 else [None]
+
+
+def user_name(uid):
+    return "uid %d" % (os.geteuid() if uid is None else uid)
+
+
+# ------------------------------------------------------------------- trees
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as f:
+        f.write(text if isinstance(text, bytes) else text.encode())
+    if text[:2] in ("#!", b"#!"):
+        os.chmod(path, 0o755)
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def fingerprint(top):
+    """{path: what is there}, .git included; equal when nothing was touched."""
+    found = {}
+    for base, folders, files in os.walk(os.fsencode(top)):
+        for name in folders + files:
+            path = os.path.join(base, name)
+            st = os.lstat(path)
+            body = b""
+            if stat.S_ISREG(st.st_mode):
+                with open(path, "rb") as f:
+                    body = hashlib.sha256(f.read()).hexdigest()
+            elif stat.S_ISLNK(st.st_mode):
+                body = os.readlink(path)
+            found[os.path.relpath(path, os.fsencode(top))] = (
+                st.st_mode, st.st_uid, st.st_mtime_ns, body)
+    return found
+
+
+def differences(before, after):
+    return sorted(k for k in before.keys() | after.keys()
+                  if before.get(k) != after.get(k))
+
+
+def bug_info(name):
+    with open(os.path.join(BUGS, name, "bug.json"), encoding="utf-8") as f:
+        return json.load(f)
+
+
+def bug_names():
+    return sorted(n for n in os.listdir(BUGS)
+                  if os.path.exists(os.path.join(BUGS, n, "bug.json")))
+
+
+# A bug that is found at once, with tests that take no time.
+SMALL_TEST = "sh test.sh"
+SMALL = {
+    "max.sh": 'max() {\n\tif [ "$1" -lt "$2" ]; then\n\t\techo "$1"\n'
+              '\telse\n\t\techo "$2"\n\tfi\n}\n',
+    "test.sh": '. ./max.sh\nif [ "$(max 2 3)" = 3 ]; then\n'
+               '\techo "ok 1 - max"\nelse\n\techo "not ok 1 - max"\nfi\n'
+               'echo "ok 2 - other"\necho 1..2\n[ "$(max 2 3)" = 3 ]\n',
+}
+SMALL_FIXED = dict(SMALL, **{"max.sh": SMALL["max.sh"].replace("-lt", "-gt")})
+
+
+def small(**more):
+    """SMALL with more files, or others in their place."""
+    return dict(SMALL, **more)
+
+
+def mounts():
+    with open("/proc/self/mountinfo", encoding="utf-8") as f:
+        return f.read()

@@ -1,0 +1,386 @@
+/*
+ * test_agent_bed.h - host and orchestrator for the tests of foray-worker.
+ *
+ * The built foray-worker runs unsandboxed (as the uid that workers have) on a
+ * link directory of the test's, with a copied tree. Its commands run in real
+ * inner sandboxes. The model is a script: one message after the other.
+ */
+#ifndef TESTS_UNIT_TEST_AGENT_BED_H
+#define TESTS_UNIT_TEST_AGENT_BED_H
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "common/fdio.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "common/spawn.h"
+#include "proto/peer.h"
+#include "sandbox/probe.h"
+#include "sandbox/profile.h"
+#include "sandbox/stage.h"
+
+#define BED_MAX 64
+
+struct bed {
+	char dir[64];
+	char *tree, *base, *link;
+	struct loop *loop;
+	void *zctx;
+	struct peer *peer;
+	struct msg task;
+	/* the script */
+	char *replies[BED_MAX];
+	size_t n_replies, used;
+	bool ask_bodies; /* answer the first MODEL with "need" */
+	/* what came */
+	struct strv results; /* contents of tool messages */
+	struct strv audits;  /* "act subject" */
+	struct strv bodies;  /* all of them */
+	unsigned models;
+	struct msg *summary;
+	int status;
+	bool gone;
+};
+
+static inline void
+bed_reply(struct bed *b, const struct peer_addr *to, const struct msg *m)
+{
+	struct err e;
+
+	if (peer_send(b->peer, to, "w1", m, &e) < 0)
+		fail_msg("%s", e.text);
+}
+
+static inline void
+bed_on_model(
+    struct bed *b, const struct peer_addr *from, const struct msg_model *q)
+{
+	struct msg m = { .type = MSG_MODEL_RESULT };
+	const char *role;
+	json_t *j;
+
+	b->models++;
+	for (size_t i = 0; i < q->bodies.n; i++) {
+		const char *s = q->bodies.v[i];
+
+		strv_add(&b->bodies, s);
+		assert_int_equal(
+		    json_parse(s, strlen(s), 1 << 20, &j, NULL), 0);
+		role = json_string_value(json_object_get(j, "role"));
+		if (strcmp(role, "tool") == 0)
+			strv_add(&b->results,
+			    json_string_value(json_object_get(j, "content")));
+		json_decref(j);
+	}
+	m.u.model_result.turn = q->turn;
+	if (b->ask_bodies && b->models == 1) {
+		m.u.model_result.status = "need";
+		m.u.model_result.need = q->hashes;
+		m.u.model_result.need_len = 64;
+	} else if (b->used < b->n_replies) {
+		m.u.model_result.status = "ok";
+		m.u.model_result.message = b->replies[b->used++];
+	} else {
+		m.u.model_result.status = "budget";
+		m.u.model_result.error = "the script is over";
+	}
+	bed_reply(b, from, &m);
+}
+
+static inline void
+bed_on_msg(struct peer *p, const struct peer_addr *from, const char *worker,
+    const struct msg *m, const void *raw, size_t raw_len, void *ctx)
+{
+	struct bed *b = ctx;
+	struct msg a = { 0 };
+
+	(void)p;
+	assert_string_equal(worker, "w1");
+	switch (m->type) {
+	case MSG_READY:
+		assert_string_equal(m->u.ready.token, "00ff");
+		bed_reply(b, from, &b->task);
+		break;
+	case MSG_AUDIT:
+		strv_addf(
+		    &b->audits, "%s %s", m->u.audit.act, m->u.audit.subject);
+		a.type = MSG_VERDICT;
+		a.u.verdict.seq = m->u.audit.seq;
+		a.u.verdict.verdict =
+		    strstr(m->u.audit.subject, "DENY") ? "deny" : "allow";
+		a.u.verdict.reason = "the test says no";
+		bed_reply(b, from, &a);
+		break;
+	case MSG_MODEL:
+		bed_on_model(b, from, &m->u.model);
+		break;
+	case MSG_SUMMARY:
+		if (b->summary == NULL)
+			assert_int_equal(
+			    msg_decode(raw, raw_len, &b->summary, NULL), 0);
+		a.type = MSG_SUMMARY_ACK;
+		a.u.summary_ack.subtask = m->u.summary.subtask;
+		bed_reply(b, from, &a);
+		break;
+	default:
+		break;
+	}
+}
+
+static inline void
+bed_open(struct bed *b)
+{
+	static const struct peer_ops ops = { .on_msg = bed_on_msg,
+		.accept_from = 1u << ROLE_WORKER };
+	char *endpoint;
+	struct err e;
+
+	*b = (struct bed){ .dir = "/tmp/foray-agent-XXXXXX" };
+	assert_non_null(mkdtemp(b->dir));
+	assert_int_equal(chmod(b->dir, 0755), 0);
+	b->tree = path_join(b->dir, "tree");
+	b->base = path_join(b->dir, "base");
+	b->link = path_join(b->dir, "link");
+	assert_int_equal(mkdir(b->tree, 0755), 0);
+	assert_int_equal(mkdir(b->link, 0755), 0);
+	b->loop = loop_create();
+	b->zctx = zmq_ctx_new();
+	endpoint = xasprintf("ipc://%s/s", b->link);
+	if (peer_bind(b->loop, b->zctx, endpoint, true, &ops, b, &b->peer, &e) <
+	    0)
+		fail_msg("%s", e.text);
+	free(endpoint);
+	b->task.type = MSG_TASK;
+	b->task.u.task.kind = "tool";
+	b->task.u.task.subtask = "sub1";
+	b->task.u.task.attempt = 1;
+	b->task.u.task.system = "system";
+	b->task.u.task.prompt = "prompt";
+}
+
+static inline void
+bed_close(struct bed *b)
+{
+	peer_free(b->peer);
+	loop_free(b->loop);
+	zmq_ctx_term(b->zctx);
+	for (size_t i = 0; i < b->n_replies; i++)
+		free(b->replies[i]);
+	strv_clear(&b->results);
+	strv_clear(&b->audits);
+	strv_clear(&b->bodies);
+	msg_free(b->summary);
+	(void)path_rmtree(b->dir, NULL);
+	free(b->tree);
+	free(b->base);
+	free(b->link);
+}
+
+static inline void
+bed_put(struct bed *b, const char *rel, const void *p, size_t len, mode_t mode)
+{
+	char *path = path_join(b->tree, rel), *dir = path_dir(path);
+	struct err e;
+
+	if (path_mkdirs(dir, 0755, &e) < 0 ||
+	    file_write(path, p, len, mode, &e) < 0)
+		fail_msg("%s", e.text);
+	assert_int_equal(chmod(path, mode), 0);
+	free(dir);
+	free(path);
+}
+
+static inline void
+bed_text(struct bed *b, const char *rel, const char *text)
+{
+	bed_put(b, rel, text, strlen(text), 0644);
+}
+
+/* The file as it is now; yours, NULL: not there. */
+static inline char *
+bed_get(struct bed *b, const char *rel)
+{
+	char *path = path_join(b->tree, rel), *s = NULL;
+	struct buf data;
+
+	buf_init(&data, 1 << 20);
+	if (file_read(path, true, &data, NULL) >= 0)
+		s = buf_detach(&data, NULL);
+	free(path);
+	return s;
+}
+
+static inline void
+bed_expect(struct bed *b, const char *rel, const char *text)
+{
+	char *s = bed_get(b, rel);
+
+	assert_non_null(s);
+	assert_string_equal(s, text);
+	free(s);
+}
+
+/* Another message of the model's, as it is. */
+static inline void
+bed_say(struct bed *b, const char *message)
+{
+	assert_true(b->n_replies < BED_MAX);
+	b->replies[b->n_replies++] = xstrdup(message);
+}
+
+/* A message with one call; args are JSON text. */
+static inline void
+bed_call(struct bed *b, const char *tool, const char *args)
+{
+	json_t *j;
+	char *s;
+
+	j = json_pack("{s:s, s:n, s:[{s:s, s:s, s:s}]}", "role", "assistant",
+	    "content", "tool_calls", "id", "t1", "name", tool, "arguments",
+	    args);
+	assert_non_null(j);
+	s = json_text(j);
+	bed_say(b, s);
+	free(s);
+	json_decref(j);
+}
+
+static inline void
+bed_finish(struct bed *b, const char *verdict)
+{
+	char *s = xasprintf("{\"verdict\":\"%s\"}", verdict);
+
+	bed_call(b, "finish", s);
+	free(s);
+}
+
+static inline void
+bed_config(struct bed *b)
+{
+	struct profile p = {
+		.root = b->tree, .tree_src = b->tree, .base_src = b->base
+	};
+	struct sandbox_spec inner, candidate;
+	struct profile c = p;
+	char *path, *text;
+	json_t *j;
+
+	c.tree_src = "@merged";
+	profile_inner(&p, false, &inner);
+	profile_inner(&c, true, &candidate);
+	j = json_pack("{s:i, s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o}",
+	    "protocol", PROTO_VERSION, "token", "00ff", "socket",
+	    json_sprintf("ipc://%s/s", b->link), "worker", "w1", "root",
+	    b->tree, "workdir", b->tree, "layout", "copy", "parallel", 2,
+	    "base", b->base, "inner", spec_to_json(&inner), "candidate",
+	    spec_to_json(&candidate));
+	assert_non_null(j);
+	text = json_text(j);
+	path = path_join(b->link, "worker.json");
+	assert_int_equal(file_write(path, text, strlen(text), 0644, NULL), 0);
+	free(path);
+	free(text);
+	json_decref(j);
+	spec_clear(&inner);
+	spec_clear(&candidate);
+}
+
+static inline void
+bed_shell(const char *command)
+{
+	assert_int_equal(system(command), 0);
+}
+
+static inline void
+bed_on_exit(pid_t pid, int status, void *ctx)
+{
+	struct bed *b = ctx;
+
+	(void)pid;
+	b->status = spawn_status(status);
+	b->gone = true;
+}
+
+/* build/tests/unit/test_x -> build/foray-worker */
+static inline char *
+bed_worker(void)
+{
+	char self[4096], *dir, *up, *top, *path;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	assert_true(n > 0);
+	self[n] = '\0';
+	dir = path_dir(self);
+	up = path_dir(dir);
+	top = path_dir(up);
+	path = path_join(top, "foray-worker");
+	free(dir);
+	free(up);
+	free(top);
+	return path;
+}
+
+/* Copies the tree as the base, starts the worker, plays until it is gone. */
+static inline void
+bed_run(struct bed *b)
+{
+	char *cmd, *worker = bed_worker();
+	uint64_t end = loop_now_ms() + 60000;
+	uid_t uid = stage_uid();
+	pid_t pid;
+
+	cmd = xasprintf("cp -a %s %s && chown -R %u:%u %s/tree %s/base",
+	    b->tree, b->base, uid, uid, b->dir, b->dir);
+	bed_shell(cmd);
+	free(cmd);
+	bed_config(b);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		spawn_child_clean(NULL, 0);
+		if (getuid() == 0 &&
+		    (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
+			setresuid(uid, uid, uid) < 0))
+			_exit(99);
+		(void)setenv("FORAY_LINK", b->link, 1);
+		execl(worker, worker, (char *)NULL);
+		_exit(98);
+	}
+	free(worker);
+	loop_child_add(b->loop, pid, bed_on_exit, b);
+	while (!b->gone && loop_now_ms() < end)
+		(void)loop_once(b->loop, 200);
+	if (!b->gone) {
+		(void)kill(pid, SIGKILL);
+		fail_msg("the worker did not end");
+	}
+	assert_int_equal(b->status, 0);
+	assert_non_null(b->summary);
+}
+
+/* Can inner sandboxes be made here? */
+static inline void
+bed_need_sandbox(void)
+{
+	struct err e;
+
+	if (probe_sandbox(&e) < 0) {
+		print_message("skipped: %s\n", e.text);
+		skip();
+	}
+}
+
+#endif

@@ -1,0 +1,470 @@
+/* Whole conversations with the built-in model, the worker's part played here:
+ * files in memory, and a check that passes when one of them has a given text. */
+#include "common/compat.h"
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "common/json.h"
+#include "common/log.h"
+#include "common/text.h"
+#include "orchestrator/gateway/provider_builtin.h"
+
+#define FILES_MAX 4
+
+struct world {
+	const char *path[FILES_MAX];
+	char *text[FILES_MAX];
+	const char *wanted; /* the check passes when a file holds this */
+	size_t tried, batches, biggest;
+	bool broken;   /* tools answer with errors */
+	bool no_fix;   /* nothing ever passes */
+	bool half;     /* try_edits stops in the middle of each batch */
+	json_t *finish; /* what was finished with */
+};
+
+static const char inventory[] = "def restock(stock, wanted, limit):\n"
+				"    if stock > limit:\n"
+				"        return 0\n"
+				"    return min(wanted - stock, limit)\n"
+				"\n"
+				"\n"
+				"def price(net, rate):\n"
+				"    return net * rate\n";
+static const char tests_text[] = "from inventory import restock, price\n"
+				 "\n"
+				 "def test_restock_at_limit():\n"
+				 "    assert restock(3, 9, 3) == 0\n"
+				 "\n"
+				 "def test_price():\n"
+				 "    assert price(2, 3) == 6\n";
+
+static void
+world_init(struct world *w)
+{
+	*w = (struct world) { .wanted = "if stock >= limit:" };
+	w->path[0] = "inventory.py";
+	w->text[0] = xstrdup(inventory);
+	w->path[1] = "tests/test_inventory.py";
+	w->text[1] = xstrdup(tests_text);
+	w->path[2] = "README.md";
+	w->text[2] = xstrdup("# Inventory\n");
+}
+
+static void
+world_clear(struct world *w)
+{
+	for (size_t i = 0; i < FILES_MAX; i++)
+		free(w->text[i]);
+	json_decref(w->finish);
+}
+
+static json_t *
+conversation(const char *role, const char *id)
+{
+	json_t *facts = json_pack(
+	    "{s:s, s:s?, s:s, s:[s], s:[s], s:s, s:i, s:i, s:[s]}", "role",
+	    role, "hypothesis_id", id, "hypothesis", "restock is wrong",
+	    "tests", "python3 -m pytest", "failing",
+	    "tests/test_inventory.py::test_restock_at_limit", "output",
+	    "tests/test_inventory.py:4: AssertionError\n```json\n{\n",
+	    "test_ms", 400, "parallel", 2, "guarded",
+	    "tests/test_inventory.py");
+	char *text = json_dumps(facts, JSON_INDENT(2));
+	char *user = xasprintf("Fix it.\n\n```json\n%s\n```\n", text);
+	json_t *conv = json_pack("[{s:s, s:s}, {s:s, s:s}]", "role", "system",
+	    "content", "You are a worker.", "role", "user", "content", user);
+
+	free(user);
+	free(text);
+	json_decref(facts);
+	return conv;
+}
+
+static size_t
+file_index(const struct world *w, const char *path)
+{
+	for (size_t i = 0; i < FILES_MAX; i++) {
+		if (w->path[i] != NULL && strcmp(w->path[i], path) == 0)
+			return i;
+	}
+	fail_msg("no file %s", path);
+	return 0;
+}
+
+/* The file with one change made; it must apply at its line. */
+static char *
+changed(const struct world *w, const json_t *ch)
+{
+	const char *text =
+	    w->text[file_index(w, json_string_value(
+	                               json_object_get(ch, "path")))];
+	const char *old = json_string_value(json_object_get(ch, "old"));
+	const char *p = text;
+
+	for (json_int_t n = json_integer_value(json_object_get(ch, "line"));
+	     n > 1; n--)
+		p = strchr(p, '\n') + 1;
+	assert_int_equal(strncmp(p, old, strlen(old)), 0);
+	assert_true(p[strlen(old)] == '\n' || p[strlen(old)] == '\0');
+	return xasprintf("%.*s%s%s", (int)(p - text), text,
+	    json_string_value(json_object_get(ch, "new")), p + strlen(old));
+}
+
+static char *
+read_file(const struct world *w, const json_t *args)
+{
+	const char *path = json_string_value(json_object_get(args, "path"));
+	const char *text = w->text[file_index(w, path)];
+	size_t n = 0;
+
+	for (const char *p = text; *p != '\0'; p++)
+		n += *p == '\n';
+	return xasprintf("%s (lines 1-%zu of %zu)\n%s", path, n, n, text);
+}
+
+static char *
+try_edits(struct world *w, const json_t *args)
+{
+	json_t *passed = json_array(), *results = json_array(), *edit, *r;
+	const json_t *edits = json_object_get(args, "edits");
+	size_t i, n = 0, limit = json_array_size(edits);
+	char *text;
+
+	w->batches++;
+	if (limit > w->biggest)
+		w->biggest = limit;
+	if (w->half)
+		limit = (limit + 1) / 2;
+	json_array_foreach(edits, i, edit) {
+		char *t = changed(
+		    w, json_array_get(json_object_get(edit, "changes"), 0));
+		bool ok = !w->no_fix && strstr(t, w->wanted) != NULL;
+
+		free(t);
+		if (i >= limit)
+			break;
+		n++;
+		json_array_append_new(results,
+		    json_pack("{s:i, s:b, s:s}", "n", (int)i + 1, "pass", ok,
+		        "why", ok ? "" : "exit status 1"));
+		if (ok)
+			json_array_append_new(
+			    passed, json_integer((json_int_t)i + 1));
+		if (ok)
+			break;
+	}
+	w->tried += n;
+	r = json_pack("{s:i, s:o, s:o}", "tried", (int)n, "passed", passed,
+	    "results", results);
+	text = json_dumps(r, 0);
+	json_decref(r);
+	return text;
+}
+
+static char *
+run_tool(struct world *w, const char *name, const json_t *args)
+{
+	if (w->broken)
+		return xstrdup("error: the sandbox is gone");
+	if (strcmp(name, "list_dir") == 0)
+		return xstrdup("README.md\ninventory.py\ntests/\n"
+			       "tests/test_inventory.py\n[4 entries]");
+	if (strcmp(name, "read_file") == 0)
+		return read_file(w, args);
+	if (strcmp(name, "try_edits") == 0)
+		return try_edits(w, args);
+	if (strcmp(name, "edit_file") == 0) {
+		size_t i = file_index(
+		    w, json_string_value(json_object_get(args, "path")));
+		char *t = changed(w, args);
+
+		free(w->text[i]);
+		w->text[i] = t;
+		return xstrdup("ok");
+	}
+	assert_string_equal(name, "finish");
+	json_decref(w->finish);
+	w->finish = json_deep_copy(args);
+	return xstrdup("ok");
+}
+
+/* One reply of the model and the answers to its calls. */
+static void
+turn(struct builtin *b, struct world *w, const char *worker, json_t *conv)
+{
+	json_t *msg = NULL, *again = NULL, *call;
+	struct err e;
+	size_t i;
+
+	assert_int_equal(builtin_reply(b, worker, conv, &msg, &e), 0);
+	assert_int_equal(builtin_reply(b, worker, conv, &again, &e), 0);
+	assert_true(json_equal(msg, again)); /* asking again is harmless */
+	json_decref(again);
+	json_array_append_new(conv, msg);
+	json_array_foreach(json_object_get(msg, "tool_calls"), i, call) {
+		const char *text =
+		    json_string_value(json_object_get(call, "arguments"));
+		const char *name =
+		    json_string_value(json_object_get(call, "name"));
+		json_t *args = json_loads(text, 0, NULL);
+		char *result = run_tool(w, name, args);
+
+		json_array_append_new(conv,
+		    json_pack("{s:s, s:O, s:s, s:s}", "role", "tool",
+		        "tool_call_id", json_object_get(call, "id"), "name",
+		        name, "content", result));
+		free(result);
+		json_decref(args);
+	}
+}
+
+static void
+until_finish(struct builtin *b, struct world *w, const char *worker,
+    json_t *conv)
+{
+	json_decref(w->finish);
+	w->finish = NULL;
+	for (int n = 0; n < 500 && w->finish == NULL; n++)
+		turn(b, w, worker, conv);
+	assert_non_null(w->finish);
+}
+
+static const char *
+verdict(const struct world *w)
+{
+	return json_string_value(json_object_get(w->finish, "verdict"));
+}
+
+static void
+run_plan(struct builtin *b, struct world *w)
+{
+	json_t *conv = conversation("plan", NULL);
+
+	until_finish(b, w, "planner", conv);
+	json_decref(conv);
+}
+
+static void
+test_plan(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	struct world w;
+	const json_t *list;
+
+	(void)state;
+	world_init(&w);
+	run_plan(b, &w);
+	assert_string_equal(verdict(&w), "done");
+	list = json_object_get(w.finish, "findings");
+	assert_in_range(json_array_size(list), 2, 24);
+	assert_true(text_starts(
+	    json_string_value(json_array_get(list, 0)), "H1: "));
+	assert_non_null(strstr(json_string_value(json_array_get(list, 0)),
+	    "restock() (inventory.py:1-4)"));
+	world_clear(&w);
+	builtin_free(b);
+}
+
+static void
+test_explore_fixes(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H1");
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	run_plan(b, &w);
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "fixed");
+	assert_non_null(strstr(w.text[0], "if stock >= limit:"));
+	assert_true(w.tried < 30);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(
+	                                                         w.finish,
+	                                                         "evidence"),
+	                        0)),
+	    "inventory.py:2");
+	/* It was not right after all: back, and on with the rest. */
+	w.no_fix = true;
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "refuted");
+	assert_string_equal(w.text[0], inventory);
+	json_decref(conv);
+	world_clear(&w);
+	builtin_free(b);
+}
+
+static void
+test_explore_refutes(void **state)
+{
+	struct builtin *b = builtin_create(7);
+	json_t *one = conversation("explore", "H1");
+	json_t *two = conversation("explore", "H2");
+	struct world w;
+	size_t all;
+	const char *s;
+
+	(void)state;
+	world_init(&w);
+	w.no_fix = true;
+	w.half = true;
+	run_plan(b, &w);
+	s = json_string_value(json_object_get(w.finish, "reason"));
+	all = strtoul(s, NULL, 10);
+	turn(b, &w, "w2", two);
+	until_finish(b, &w, "w1", one);
+	assert_string_equal(verdict(&w), "refuted");
+	s = json_string_value(
+	    json_array_get(json_object_get(w.finish, "findings"), 0));
+	assert_non_null(strstr(s, "edits in restock() (inventory.py:1-4)"));
+	until_finish(b, &w, "w2", two);
+	assert_int_equal(w.tried, all); /* each one once */
+	assert_in_range(w.biggest, 2, 40);
+	json_decref(one);
+	json_decref(two);
+	world_clear(&w);
+	builtin_free(b);
+}
+
+/* A worker dies with a batch: others try it. */
+static void
+test_worker_gone(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *one = conversation("explore", "H1");
+	json_t *two = conversation("explore", "H2");
+	struct world w;
+	struct err e;
+	json_t *msg;
+
+	(void)state;
+	world_init(&w);
+	run_plan(b, &w);
+	assert_int_equal(builtin_reply(b, "w1", one, &msg, &e), 0);
+	json_decref(msg);
+	builtin_worker_gone(b, "w1");
+	builtin_worker_gone(b, "nobody");
+	until_finish(b, &w, "w2", two);
+	assert_string_equal(verdict(&w), "fixed");
+	json_decref(one);
+	json_decref(two);
+	world_clear(&w);
+	builtin_free(b);
+}
+
+/* The orchestrator starts again: no queue, a conversation half way. */
+static void
+test_restart(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H2");
+	struct world w;
+	size_t before;
+
+	(void)state;
+	world_init(&w);
+	w.no_fix = true;
+	run_plan(b, &w);
+	for (int i = 0; i < 5; i++)
+		turn(b, &w, "w1", conv);
+	builtin_free(b);
+	before = w.tried;
+	assert_true(before > 0);
+	b = builtin_create(0);
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "refuted");
+	/* Nothing was tried twice: a fresh run needs as many. */
+	builtin_free(b);
+	json_decref(conv);
+	b = builtin_create(0);
+	conv = conversation("explore", "H2");
+	before = w.tried;
+	w.tried = 0;
+	until_finish(b, &w, "w1", conv);
+	assert_int_equal(w.tried, before);
+	json_decref(conv);
+	world_clear(&w);
+	builtin_free(b);
+}
+
+static void
+test_stuck(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H1");
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	run_plan(b, &w);
+	w.broken = true;
+	for (int i = 0; i < 3; i++)
+		turn(b, &w, "w1", conv);
+	w.broken = false;
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "stuck");
+	json_decref(conv);
+	world_clear(&w);
+	builtin_free(b);
+}
+
+static void
+test_nothing_to_edit(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	free(w.text[0]);
+	w.text[0] = xstrdup("# empty\n");
+	run_plan(b, &w);
+	assert_string_equal(verdict(&w), "stuck");
+	world_clear(&w);
+	builtin_free(b);
+}
+
+static void
+test_strange_conversations(void **state)
+{
+	static const char *const convs[] = { "[]", "{}", "[1, null, {}]",
+		"[{\"role\":\"user\",\"content\":\"hello\"}]",
+		"[{\"role\":\"user\",\"content\":7}]",
+		"[{\"role\":\"user\",\"content\":\"```json\\n[]\\n```\"}]",
+		"[{\"role\":\"user\",\"content\":\"```json\\n{\\\"role\\\":"
+		"\\\"cook\\\"}\\n```\"}]",
+		"[{\"role\":\"user\",\"content\":\"```json\\n{\\\"role\\\":"
+		"\\\"plan\\\",\\\"tests\\\":3}\\n```\"}]" };
+	struct builtin *b = builtin_create(0);
+	json_t *msg = NULL;
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < nitems(convs); i++) {
+		json_t *conv = json_loads(convs[i], 0, NULL);
+
+		assert_int_equal(
+		    builtin_reply(b, "w", conv, &msg, &e), ERR_MODEL);
+		json_decref(conv);
+	}
+	builtin_free(b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_explore_fixes),
+		cmocka_unit_test(test_explore_refutes),
+		cmocka_unit_test(test_worker_gone),
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_stuck),
+		cmocka_unit_test(test_nothing_to_edit),
+		cmocka_unit_test(test_strange_conversations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+/*
+ * main.c - foray-worker: one subtask in one cage, then gone.
+ *
+ * worker.json says how to reach the orchestrator and what a command's sandbox
+ * looks like; READY is answered by TASK; the task's kind decides what is done;
+ * its SUMMARY is the only result.
+ */
+#include "common/compat.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <sysexits.h>
+
+#include "common/log.h"
+#include "common/loop.h"
+#include "common/path.h"
+#include "sandbox/limits.h"
+#include "sandbox/profile.h"
+#include "worker/agent/agent.h"
+#include "worker/agent/command.h"
+
+#define TASK_WAIT_MS 30000
+#define READY_AGAIN_MS 5000
+
+static const struct kind {
+	const char *name;
+	void (*run)(struct agent *a);
+} kinds[] = {
+	{ "baseline", baseline_run },
+	{ "plan", turn_run },
+	{ "explore", turn_run },
+	{ "verify", verify_run },
+	{ "tool", turn_run },
+};
+
+static const char *
+link_dir(void)
+{
+	const char *s = getenv("FORAY_LINK");
+
+	return s != NULL && *s != '\0' ? s : IN_LINK;
+}
+
+static int
+get_task(struct agent *a, struct err *e)
+{
+	struct msg m = { .type = MSG_READY };
+	int r;
+
+	m.u.ready.protocol = PROTO_VERSION;
+	m.u.ready.token = a->cfg.token;
+	r = link_call(a->link, &m, MSG_TASK, NULL, NULL, READY_AGAIN_MS,
+	    TASK_WAIT_MS, &a->task_msg, e);
+	if (r == 0)
+		a->task = &a->task_msg->u.task;
+	return r;
+}
+
+static int
+prepare(struct agent *a, struct err *e)
+{
+	int r;
+
+	if (mkdir(AGENT_CMD_DIR, 0700) < 0 && errno != EEXIST)
+		return err_set(
+		    e, -errno, "mkdir %s: %s", AGENT_CMD_DIR, strerror(errno));
+	r = treefs_open(&a->fs, a->cfg.root, a->cfg.workdir, AGENT_CMD_DIR, e);
+	if (r < 0)
+		return r;
+	treefs_guard(&a->fs, a->task->guarded.v, a->task->guarded.n);
+	command_guard(a);
+	return 0;
+}
+
+static void
+do_task(struct agent *a)
+{
+	struct err e;
+	size_t i;
+
+	if (prepare(a, &e) < 0) {
+		agent_end(a, "error", "%s", e.text);
+		return;
+	}
+	for (i = 0; i < nitems(kinds); i++) {
+		if (strcmp(kinds[i].name, a->task->kind) == 0) {
+			kinds[i].run(a);
+			return;
+		}
+	}
+	agent_end(a, "error", "this worker knows no task of kind \"%s\"",
+	    a->task->kind);
+}
+
+static void
+clear(struct agent *a)
+{
+	link_close(a->link);
+	outcome_clear(&a->out);
+	strv_clear(&a->written);
+	strv_clear(&a->todos);
+	treefs_close(&a->fs);
+	msg_free(a->task_msg);
+	config_clear(&a->cfg);
+}
+
+static int
+work(struct agent *a, struct err *e)
+{
+	int r;
+
+	if ((r = config_read(link_dir(), &a->cfg, e)) < 0)
+		return r;
+	if ((r = link_open(a->cfg.socket, a->cfg.worker, &a->link, e)) < 0)
+		return r;
+	if ((r = get_task(a, e)) < 0)
+		return r;
+	a->started_ms = loop_now_ms();
+	do_task(a);
+	return summary_send(a, e);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct agent a = { .fs = { .root_fd = -1, .tmp_fd = -1 } };
+	struct err e;
+	int r;
+
+	(void)argv;
+	log_init("foray-worker");
+	if (argc != 1) {
+		log_error("foray-worker is started by foray-host and takes no "
+			  "arguments");
+		return EX_USAGE;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	umask(022);
+	limits_raise_nofile();
+	buf_init(&a.out.output, BUF_NOMAX);
+	buf_init(&a.out.patch, BUF_NOMAX);
+	r = work(&a, &e);
+	if (r < 0)
+		log_error("%s", e.text);
+	clear(&a);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,290 @@
+/* testrun.c - see testrun.h. */
+#include "common/compat.h"
+
+#include "common/json.h"
+#include "common/log.h"
+#include "common/text.h"
+#include "worker/agent/command.h"
+#include "worker/agent/exec.h"
+#include "worker/agent/output.h"
+#include "worker/agent/testrun.h"
+
+static int
+cmp_str(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool
+has_sorted(const struct strv *v, const char *name)
+{
+	return v->n > 0 &&
+	    bsearch(&name, v->v, v->n, sizeof(char *), cmp_str) != NULL;
+}
+
+char *
+test_command_name(const char *command)
+{
+	char line[TESTS_MAX_NAME + 1];
+
+	text_escape_to(line, sizeof line, command, strlen(command));
+	return xstrdup(line);
+}
+
+static void
+judge(const char *command, struct test_command *c)
+{
+	struct test_report rep;
+	struct buf clean;
+	char *name;
+	bool bad = c->timed_out || c->status != 0;
+
+	buf_init(&clean, BUF_NOMAX);
+	if (c->output.len > 0)
+		(void)text_clean(
+		    &clean, buf_str(&c->output), c->output.len, 4096);
+	tests_parse(buf_str(&clean), clean.len, &rep);
+	buf_clear(&clean);
+	name = test_command_name(command);
+	if (rep.runner != NULL && !rep.none) {
+		c->parsed = true;
+		c->failed = rep.failed;
+		c->passed = rep.passed;
+		rep.failed = rep.passed = (struct strv){ 0 };
+		c->n_passed = rep.n_passed;
+		c->n_failed = rep.n_failed;
+		c->n_skipped = rep.n_skipped;
+		c->all_names = rep.all_names;
+		c->exact = rep.exact;
+		c->slowest_ms = rep.slowest_ms;
+		if (bad && c->failed.n == 0) {
+			strv_add(&c->failed, name);
+			c->n_failed += c->n_failed == 0;
+		}
+		if (c->n_failed < c->failed.n)
+			c->n_failed = c->failed.n;
+	} else if (bad) {
+		strv_add(&c->failed, name);
+		c->n_failed = 1;
+	} else {
+		strv_add(&c->passed, name);
+		c->n_passed = 1;
+		c->all_names = true;
+	}
+	test_report_clear(&rep);
+	free(name);
+}
+
+static int
+run_one(struct agent *a, const char *command, uint64_t timeout_ms,
+    struct test_command *c, struct err *e)
+{
+	struct sandbox_spec spec;
+	struct exec x = { .timeout_ms = timeout_ms, .keep = 4 << 20 };
+	char text[64];
+	int r;
+
+	*c = (struct test_command){ 0 };
+	buf_init(&c->output, BUF_NOMAX);
+	if ((r = agent_audit(a, "test", command, NULL, e)) < 0)
+		return r;
+	command_spec(a, &a->cfg.inner, command, &spec);
+	x.spec = &spec;
+	r = exec_run(&x, e);
+	if (r == 0) {
+		c->status = x.status;
+		c->timed_out = x.timed_out;
+		c->ms = x.ms;
+		(void)exec_text(&x, &c->output);
+		judge(command, c);
+		snprintf(text, sizeof text, "%llu passed, %llu failed",
+		    (unsigned long long)c->n_passed,
+		    (unsigned long long)c->n_failed);
+		agent_progress(a, "test", NULL,
+		    c->failed.n == 0 ? "ok" : "error", text, x.ms);
+	}
+	exec_clear(&x);
+	spec_clear(&spec);
+	return r;
+}
+
+int
+test_run(
+    struct agent *a, uint64_t timeout_ms, struct test_run *ret, struct err *e)
+{
+	const struct msg_strs *tests = &a->task->tests;
+	size_t i;
+	int r = 0;
+
+	*ret = (struct test_run){ .per_test = tests->n > 0 };
+	ret->v = xcalloc(tests->n + 1, sizeof *ret->v);
+	for (i = 0; i < tests->n && r == 0; i++) {
+		struct test_command *c = &ret->v[ret->n++];
+
+		r = run_one(a, tests->v[i], timeout_ms, c, e);
+		if (!c->parsed)
+			ret->per_test = false;
+		ret->n_passed += c->n_passed;
+		ret->n_failed += c->n_failed;
+		ret->n_skipped += c->n_skipped;
+		if (c->ms > ret->longest_ms)
+			ret->longest_ms = c->ms;
+		if (c->slowest_ms > ret->slowest_ms)
+			ret->slowest_ms = c->slowest_ms;
+	}
+	return r;
+}
+
+void
+test_run_clear(struct test_run *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		strv_clear(&t->v[i].failed);
+		strv_clear(&t->v[i].passed);
+		buf_clear(&t->v[i].output);
+	}
+	free(t->v);
+	*t = (struct test_run){ 0 };
+}
+
+bool
+test_run_failed(const struct test_run *t, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		if (has_sorted(&t->v[i].failed, name))
+			return true;
+	}
+	return false;
+}
+
+bool
+test_run_passed(const struct test_run *t, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		if (has_sorted(&t->v[i].passed, name))
+			return true;
+	}
+	return false;
+}
+
+/* --- why nothing ran ----------------------------------------------------- */
+
+struct sign {
+	const char *text; /* in the output */
+	const char *why;
+};
+
+static const struct sign signs[] = {
+	{ "Could not resolve host",
+	    "it needs the network, which the sandbox does not have: fetch what "
+	    "it needs beforehand" },
+	{ "Temporary failure in name resolution",
+	    "it needs the network, which the sandbox does not have: fetch what "
+	    "it needs beforehand" },
+	{ "Name or service not known",
+	    "it needs the network, which the sandbox does not have: fetch what "
+	    "it needs beforehand" },
+	{ "getaddrinfo E",
+	    "it needs the network, which the sandbox does not have: fetch what "
+	    "it needs beforehand" },
+	{ "Network is unreachable",
+	    "it needs the network, which the sandbox does not have: fetch what "
+	    "it needs beforehand" },
+	{ "No module named pytest",
+	    "pytest is not installed for the python that runs: install it, or "
+	    "name the one of your virtual environment with -t" },
+	{ "Missing script:",
+	    "package.json has no such script: give another "
+	    "command with -t" },
+	{ "No rule to make target",
+	    "the makefile has no such target: give another command with -t" },
+	{ "No targets specified and no makefile found",
+	    "there is no makefile in the working directory (-C)" },
+	{ "could not find `Cargo.toml`",
+	    "there is no Cargo.toml in the working directory (-C)" },
+	{ "go.mod file not found",
+	    "there is no go.mod in the working directory (-C)" },
+	{ "ERROR: file or directory not found",
+	    "it names a file that does not exist" },
+	{ "error: unrecognized arguments",
+	    "it is given an option that it does not know" },
+	{ "EADDRINUSE", "an address that it listens on is taken" },
+};
+
+static const char *
+find_sign(const struct test_command *c)
+{
+	size_t i;
+
+	for (i = 0; i < nitems(signs) && c->output.len > 0; i++) {
+		if (memmem(buf_str(&c->output), c->output.len, signs[i].text,
+			strlen(signs[i].text)) != NULL)
+			return signs[i].why;
+	}
+	return NULL;
+}
+
+static bool
+ran_none(const struct test_command *c)
+{
+	struct test_report rep;
+	struct buf clean;
+	bool none;
+
+	buf_init(&clean, BUF_NOMAX);
+	if (c->output.len > 0)
+		(void)text_clean(
+		    &clean, buf_str(&c->output), c->output.len, 4096);
+	tests_parse(buf_str(&clean), clean.len, &rep);
+	none = rep.runner != NULL && rep.none;
+	test_report_clear(&rep);
+	buf_clear(&clean);
+	return none;
+}
+
+char *
+test_command_trouble(const char *command, const struct test_command *c)
+{
+	char name[200], last[200];
+	const char *why;
+
+	text_escape_to(name, sizeof name, command, strlen(command));
+	output_last_line(buf_str(&c->output), c->output.len, last, sizeof last);
+	if (c->timed_out)
+		return xasprintf(
+		    "the test command `%s` timed out after %llu s: give a "
+		    "faster one with -t, or find out what it waits for",
+		    name, (unsigned long long)((c->ms + 500) / 1000));
+	if (c->parsed)
+		return NULL;
+	if (c->status == 127)
+		return xasprintf(
+		    "the test command `%s` can't run: command not found (%s). "
+		    "Install it, or give another with -t",
+		    name, last);
+	if (c->status == 126)
+		return xasprintf(
+		    "the test command `%s` can't run: not executable (%s). "
+		    "chmod +x it, or run it by its interpreter",
+		    name, last);
+	if (c->status == 128 + 9)
+		return xasprintf(
+		    "the test command `%s` was killed (out of memory, or over a "
+		    "limit)",
+		    name);
+	if (ran_none(c))
+		return xasprintf(
+		    "the test command `%s` ran no tests (%s): give one that "
+		    "does with -t",
+		    name, last);
+	if (c->status != 0 && (why = find_sign(c)) != NULL)
+		return xasprintf("the test command `%s` can't run: %s (%s)",
+		    name, why, last);
+	return NULL;
+}

@@ -1,0 +1,314 @@
+/*
+ * wire.c - the bytes of a worker, checked before libzmq sees them.
+ */
+#include "common/compat.h"
+
+#include "worker/host/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/spawn.h"
+#include "proto/msg.h"
+
+#define CONNECTIONS 4 /* one is used; a few for those that went wrong */
+#define BUFFER 65536
+
+/* --- frames -------------------------------------------------------------- */
+
+#define GREETING 64
+#define GREETING_TAIL 9     /* the last byte of the signature */
+#define GREETING_VERSION 10 /* the major version */
+#define FLAG_MORE 0x01
+#define FLAG_LONG 0x02
+#define FLAG_COMMAND 0x04
+#define FLAGS_KNOWN 0x07
+#define COMMAND_MAX 4096
+#define PARTS_MAX 8 /* two are right; peer.h says what is wrong with more */
+
+static bool
+is_greeting(unsigned at, unsigned char c)
+{
+	if (at == 0)
+		return c == 0xff;
+	if (at == GREETING_TAIL)
+		return c == 0x7f;
+	if (at == GREETING_VERSION)
+		return c == 3;
+	return true;
+}
+
+static enum wire_verdict
+begin_frame(struct wire_parse *p, unsigned char flags)
+{
+	if ((flags & ~FLAGS_KNOWN) != 0 ||
+	    (flags & FLAG_COMMAND && flags & FLAG_MORE))
+		return WIRE_NOT_ZMTP;
+	p->flags = flags;
+	p->size = 0;
+	p->size_left = flags & FLAG_LONG ? 8 : 1;
+	p->in_size = true;
+	if (flags & FLAG_COMMAND)
+		return WIRE_GOOD;
+	if (++p->parts > PARTS_MAX)
+		return WIRE_ENDLESS;
+	if ((flags & FLAG_MORE) == 0)
+		p->parts = 0;
+	return WIRE_GOOD;
+}
+
+static enum wire_verdict
+take_size(struct wire_parse *p, unsigned char c)
+{
+	uint64_t max = p->flags & FLAG_COMMAND ? COMMAND_MAX : MSG_MAX_BYTES;
+
+	p->size = p->size << 8 | c;
+	if (p->size > max)
+		return WIRE_TOO_LARGE;
+	if (--p->size_left == 0) {
+		p->in_size = false;
+		p->left = p->size;
+	}
+	return WIRE_GOOD;
+}
+
+enum wire_verdict
+wire_check(struct wire_parse *p, const unsigned char *bytes, size_t n)
+{
+	enum wire_verdict v = WIRE_GOOD;
+	size_t i = 0, skip;
+
+	while (i < n && v == WIRE_GOOD) {
+		if (p->greeting < GREETING) {
+			if (!is_greeting(p->greeting++, bytes[i++]))
+				v = WIRE_NOT_ZMTP;
+		} else if (p->left > 0) {
+			skip = p->left < n - i ? (size_t)p->left : n - i;
+			p->left -= skip;
+			i += skip;
+		} else if (p->in_size) {
+			v = take_size(p, bytes[i++]);
+		} else {
+			v = begin_frame(p, bytes[i++]);
+		}
+	}
+	return v;
+}
+
+/* --- connections --------------------------------------------------------- */
+
+/* One direction. */
+struct flow {
+	size_t at, len; /* what is still to be written */
+	bool ended;     /* nothing more will be read */
+	unsigned char bytes[BUFFER];
+};
+
+struct line {
+	int worker, host; /* -1: free */
+	struct wire_parse parse;
+	struct flow up, down;
+};
+
+struct wire {
+	int listen_fd;
+	int report;
+	struct sockaddr_un backend;
+	struct line lines[CONNECTIONS];
+};
+
+static void
+close_line(struct line *l)
+{
+	fd_close(&l->worker);
+	fd_close(&l->host);
+}
+
+static void report(const struct wire *w, enum wire_verdict v) noreturn_fn;
+
+static void
+report(const struct wire *w, enum wire_verdict v)
+{
+	const char *text = v == WIRE_ENDLESS
+	    ? "it sends a message of endless parts"
+	    : v == WIRE_TOO_LARGE ? "it sends a message that is too large"
+				  : "it sends frames that are none";
+
+	/* A host that is gone needs no report. */
+	(void)fd_write_all(w->report, text, strlen(text));
+	_exit(1);
+}
+
+static void
+accept_one(struct wire *w)
+{
+	struct line *l = NULL;
+	int fd, i;
+
+	fd = accept4(w->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0)
+		return;
+	for (i = 0; i < CONNECTIONS && l == NULL; i++) {
+		if (w->lines[i].worker < 0)
+			l = &w->lines[i];
+	}
+	if (l == NULL) {
+		fd_close(&fd);
+		return;
+	}
+	memset(l, 0, sizeof *l);
+	l->worker = fd;
+	l->host = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (l->host < 0 ||
+	    connect(l->host, (const struct sockaddr *)&w->backend,
+		sizeof w->backend) < 0 ||
+	    fd_nonblock(l->host, true) < 0)
+		close_line(l);
+}
+
+static void
+read_flow(struct flow *f, int fd)
+{
+	ssize_t n = recv(fd, f->bytes, sizeof f->bytes, 0);
+
+	f->at = 0;
+	f->len = n > 0 ? (size_t)n : 0;
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		f->ended = true;
+}
+
+static void
+write_flow(struct flow *f, int fd)
+{
+	ssize_t n = send(fd, f->bytes + f->at, f->len, MSG_NOSIGNAL);
+
+	if (n > 0) {
+		f->at += (size_t)n;
+		f->len -= (size_t)n;
+	} else if (n < 0 && errno != EAGAIN && errno != EINTR) {
+		f->len = 0;
+		f->ended = true;
+	}
+}
+
+/* What a descriptor is watched for: the flow that it fills, when that is
+ * empty, and the flow that it drains, when that is not. */
+static short
+wanted(const struct flow *fills, const struct flow *drains)
+{
+	short events = 0;
+
+	if (!fills->ended && fills->len == 0)
+		events |= POLLIN;
+	if (drains->len > 0)
+		events |= POLLOUT;
+	return events;
+}
+
+static void
+move(struct wire *w, struct line *l, short worker, short host)
+{
+	enum wire_verdict v;
+
+	if (worker & (POLLIN | POLLHUP | POLLERR) && !l->up.ended &&
+	    l->up.len == 0) {
+		read_flow(&l->up, l->worker);
+		v = wire_check(&l->parse, l->up.bytes, l->up.len);
+		if (v != WIRE_GOOD && l->parse.greeting < GREETING) {
+			close_line(l); /* it never was a peer */
+			return;
+		}
+		if (v != WIRE_GOOD)
+			report(w, v);
+	}
+	if (host & (POLLIN | POLLHUP | POLLERR) && !l->down.ended &&
+	    l->down.len == 0)
+		read_flow(&l->down, l->host);
+	if (l->up.len > 0)
+		write_flow(&l->up, l->host);
+	if (l->down.len > 0)
+		write_flow(&l->down, l->worker);
+	if ((l->up.ended && l->up.len == 0) ||
+	    (l->down.ended && l->down.len == 0))
+		close_line(l);
+}
+
+static void run(struct wire *w) noreturn_fn;
+
+static void
+run(struct wire *w)
+{
+	struct pollfd fds[2 + 2 * CONNECTIONS];
+	struct line *l;
+	int i;
+
+	for (;;) {
+		fds[0] =
+		    (struct pollfd){ .fd = w->listen_fd, .events = POLLIN };
+		fds[1] = (struct pollfd){ .fd = w->report };
+		for (i = 0; i < CONNECTIONS; i++) {
+			l = &w->lines[i];
+			fds[2 + 2 * i] = (struct pollfd){ .fd = l->worker,
+				.events = wanted(&l->up, &l->down) };
+			fds[3 + 2 * i] = (struct pollfd){ .fd = l->host,
+				.events = wanted(&l->down, &l->up) };
+		}
+		if (poll(fds, nitems(fds), -1) < 0)
+			continue;
+		if (fds[1].revents != 0)
+			_exit(0); /* nobody listens to us any more */
+		for (i = 0; i < CONNECTIONS; i++) {
+			if ((fds[2 + 2 * i].revents | fds[3 + 2 * i].revents) !=
+			    0)
+				move(w, &w->lines[i], fds[2 + 2 * i].revents,
+				    fds[3 + 2 * i].revents);
+		}
+		if (fds[0].revents != 0)
+			accept_one(w);
+	}
+}
+
+int
+wire_start(int listen_fd, const char *backend, int dir_fd, int *ret_report,
+    struct err *e)
+{
+	int fds[2], keep[3], i, r;
+	struct wire *w;
+	pid_t pid;
+
+	r = fd_pipe(fds);
+	if (r < 0)
+		return err_set(e, r, "pipe: %s", err_str(r));
+	w = xcalloc(1, sizeof *w);
+	w->listen_fd = listen_fd;
+	w->report = fds[1];
+	w->backend.sun_family = AF_UNIX;
+	(void)snprintf(
+	    w->backend.sun_path, sizeof w->backend.sun_path, "%s", backend);
+	for (i = 0; i < CONNECTIONS; i++)
+		w->lines[i].worker = w->lines[i].host = -1;
+	pid = fork();
+	if (pid == 0) {
+		keep[0] = listen_fd;
+		keep[1] = dir_fd;
+		keep[2] = w->report;
+		spawn_child_clean(keep, nitems(keep));
+		(void)prctl(PR_SET_NAME, "foray-wire", 0, 0, 0);
+		run(w);
+	}
+	if (pid < 0)
+		r = err_set(e, -errno, "fork: %s", strerror(errno));
+	free(w);
+	fd_close(&fds[1]);
+	if (r < 0)
+		fd_close(&fds[0]);
+	else
+		*ret_report = fds[0];
+	return r;
+}
