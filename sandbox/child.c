@@ -20,6 +20,10 @@
 
 #define MERGED "@merged"
 
+/* More read-only files in the tree than that are worth a mount namespace of
+ * our own (1 ms): see shield.h. */
+#define SHIELDS_FOR_BWRAP 6
+
 /* The child's own copies, which it rewrites on the way. Nothing is freed: exec
  * or _exit follows. */
 struct work {
@@ -27,7 +31,7 @@ struct work {
 	struct sandbox_spec spec;
 	struct overlay overlay;
 	bool has_overlay;
-	bool in_namespace; /* we have a mount namespace of our own */
+	bool own_mounts; /* we have a mount namespace of our own */
 	char *bwrap;
 	int status_fd, report_fd; /* after the descriptors were sorted */
 	int args_fd, filter_fd;
@@ -173,16 +177,18 @@ enter_stage(struct work *w, struct err *e)
 static int
 enter_namespaces(struct work *w, struct err *e)
 {
-	bool wanted = w->spec.limits.procs > 0 || shield_count(&w->spec) > 0;
-
 	if (w->has_overlay) {
-		w->in_namespace = true;
+		w->own_mounts = true;
 		return overlay_enter(&w->overlay, e);
 	}
-	w->in_namespace = wanted && overlay_namespaces(NULL) == 0;
+	if (shield_count(&w->spec) > SHIELDS_FOR_BWRAP &&
+	    overlay_namespaces(NULL) == 0) {
+		w->own_mounts = true;
+		return 0;
+	}
 	/* NPROC counts what a uid runs in a user namespace and those below it:
 	 * without one of our own it would count everything else, too. */
-	if (!w->in_namespace)
+	if (w->spec.limits.procs > 0 && overlay_user_namespace(NULL) < 0)
 		w->spec.limits.procs = 0;
 	return 0;
 }
@@ -257,7 +263,7 @@ prepare(struct work *w, struct err *e)
 		return r;
 	if ((r = tie_to_parent(w, e)) < 0 || (r = enter_namespaces(w, e)) < 0 ||
 	    (r = tie_to_parent(w, e)) < 0 || (r = place_merged(w, e)) < 0 ||
-	    (r = shield_apply(&w->spec, w->in_namespace, e)) < 0 ||
+	    (r = shield_apply(&w->spec, w->own_mounts, e)) < 0 ||
 	    (r = make_files(w, e)) < 0)
 		return r;
 	if ((r = limits_apply(&w->spec.limits, e)) < 0)

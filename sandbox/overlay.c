@@ -74,8 +74,8 @@ overlay_user_namespace(struct err *e)
 	return new_namespaces(CLONE_NEWUSER, e);
 }
 
-static int
-both_namespaces(struct err *e)
+int
+overlay_namespaces(struct err *e)
 {
 	int r = new_namespaces(CLONE_NEWUSER | CLONE_NEWNS, e);
 
@@ -198,7 +198,7 @@ overlay_enter(const struct overlay *o, struct err *e)
 	mode_t old = umask(0);
 	int r;
 
-	if ((r = both_namespaces(e)) < 0)
+	if ((r = overlay_namespaces(e)) < 0)
 		goto out;
 	if (o->on_tmpfs && (r = mount_tmpfs(o, e)) < 0)
 		goto out;

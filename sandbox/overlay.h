@@ -13,7 +13,7 @@
 
 struct overlay {
 	struct strv lowers; /* topmost first; at least one */
-	char *dir; /* has, or gets, the directories up, wk and m (merged) */
+	char *dir;     /* has, or gets, the directories up, wk and m (merged) */
 	bool on_tmpfs; /* mount a tmpfs on dir first: where dir is itself on an
 			  overlay, and for throw-away copies */
 	uint64_t tmpfs_bytes; /* 0: the kernel's default */
@@ -24,6 +24,8 @@ int overlay_enter(const struct overlay *o, struct err *e);
 /* As overlay_enter with no overlay: just the user namespace (one of mounts
  * would be copied and torn down for nothing). */
 int overlay_user_namespace(struct err *e);
+/* As overlay_enter with no overlay: both namespaces. */
+int overlay_namespaces(struct err *e);
 void overlay_clear(struct overlay *o);
 
 #endif

@@ -484,11 +484,15 @@ plain_file(struct parser *p, const struct patch_line *minus,
 	if (a != NULL && b != NULL) {
 		na = strlen(a);
 		nb = strlen(b);
-		p->name = na < nb && strncmp(a, b, na) == 0 ? a : b;
-		free(p->name == a ? b : a);
+		if (strncmp(a, b, na < nb ? na : nb) != 0)
+			r = syntax(p, "the names of a file disagree");
+		p->name = na < nb ? a : b;
+		free(na < nb ? b : a);
 	} else {
 		p->name = a != NULL ? a : b;
 	}
+	if (r < 0)
+		return r;
 	p->at = plus->next;
 	return patch_hunks(&p->at, p->end, &p->f, p->e);
 }

@@ -87,6 +87,7 @@ put_names(struct buf *dst, const struct patch_file *f)
 static int
 put_file(struct buf *dst, const struct patch_file *f)
 {
+	size_t len = f->body_len;
 	int r;
 
 	/* git refuses a head that says nothing. */
@@ -104,9 +105,12 @@ put_file(struct buf *dst, const struct patch_file *f)
 		if (r == 0)
 			r = put_side(dst, "+++", "b/", f->to);
 	}
+	while (f->binary && len > 0 &&
+	    (f->body[len - 1] == '\n' || f->body[len - 1] == '\r'))
+		len--;
 	if (r == 0)
-		r = buf_add(dst, f->body, f->body_len);
-	if (r == 0 && f->body_len > 0 && f->body[f->body_len - 1] != '\n')
+		r = buf_add(dst, f->body, len);
+	if (r == 0 && len > 0 && f->body[len - 1] != '\n')
 		r = buf_addc(dst, '\n');
 	/* Binary data end with an empty line. */
 	if (r == 0 && f->binary)

@@ -7,20 +7,28 @@
 
 #include "common/err.h"
 
-enum probe_state { PROBE_OK, PROBE_MISSING, PROBE_DEGRADED };
+enum probe_state {
+	PROBE_OK,
+	PROBE_MISSING,
+	PROBE_DEGRADED
+};
 
 struct probe_item {
 	const char *name; /* "bubblewrap", "user namespaces", ... */
 	enum probe_state state;
 	char detail[256]; /* what was found, e.g. a version */
-	char cost[256];	  /* what the lack costs; "" when ok */
+	char cost[256];   /* what the lack costs; "" when ok */
 	char remedy[512]; /* the exact command or file; "" when ok */
 };
 
 #define PROBE_MAX 24
 
 /* How a workspace can be had in scratch_dir, best first. */
-enum layout { LAYOUT_OVERLAY, LAYOUT_TMPFS, LAYOUT_COPY };
+enum layout {
+	LAYOUT_OVERLAY,
+	LAYOUT_TMPFS,
+	LAYOUT_COPY
+};
 const char *layout_str(enum layout l);
 
 /* All of it (about 100 ms). scratch_dir need not exist. Returns the number of

@@ -3,10 +3,10 @@
  *
  * Inside both layers: /usr, /etc (and /bin, /lib* as this machine has them,
  * /opt) read-only, toolchains read-only, a new /proc and /dev, tmpfs on /tmp,
- * /run, /home, /root and /var/tmp, the tree at its own absolute path. HOME is /tmp/home.
- * The environment is made from nothing: PATH, HOME, USER, LANG, TERM, TMPDIR,
- * GIT_* identity, CI-neutral; no variable of the caller's but LANG, LC_ALL,
- * TZ and what the person named in pass_env.
+ * /run, /home, /root and /var/tmp, the tree at its own absolute path. HOME is
+ * /tmp/home. The environment is made from nothing: PATH, HOME, USER, LANG,
+ * TERM, TMPDIR, GIT_* identity, CI-neutral; no variable of the caller's but
+ * LANG, LC_ALL, TZ and what the person named in pass_env.
  */
 #ifndef SANDBOX_PROFILE_H
 #define SANDBOX_PROFILE_H
@@ -20,17 +20,18 @@
 #define IN_LINK "/run/foray/link"     /* socket s, file worker.json */
 #define IN_WORKER "/run/foray/worker" /* the program */
 #define IN_BASE "/run/foray/base"     /* the snapshot, read-only */
-#define IN_UP "/run/foray/up"	      /* the workspace's upper layer, read-only */
+#define IN_UP "/run/foray/up" /* the workspace's upper layer, read-only */
 
 struct profile {
 	const struct toolchain *tools; /* may be NULL */
-	const char *root;	       /* tree: absolute path inside */
-	const char *workdir;	       /* absolute, inside; NULL: root */
+	const char *root;              /* tree: absolute path inside */
+	const char *workdir;           /* absolute, inside; NULL: root */
 	/* outer */
-	const char *tree_src;	/* what is mounted at root ("@merged" or a path) */
-	const char *base_src;	/* snapshot's tree */
-	const char *up_src;	/* upper layer, or NULL (copy) */
-	const char *link_src;	/* directory of the socket */
+	const char
+	    *tree_src; /* what is mounted at root ("@merged" or a path) */
+	const char *base_src;   /* snapshot's tree */
+	const char *up_src;     /* upper layer, or NULL (copy) */
+	const char *link_src;   /* directory of the socket */
 	const char *worker_src; /* foray-worker */
 	/* inner */
 	const struct strv *guarded; /* files below root to bind read-only over
@@ -40,11 +41,11 @@ struct profile {
 /* Outer: the worker's. argv is set: the worker program. */
 void profile_outer(const struct profile *p, struct sandbox_spec *ret);
 /* Inner, as seen from inside the outer one: sources are the outer's paths. The
- * tree is at root ("@merged" when tree_src says so, for candidates), .git/config
- * and .git/hooks read-only, guarded files read-only. /tmp is the outer's
- * /tmp/cmd unless fresh_tmp. argv is left empty. */
-void profile_inner(const struct profile *p, bool fresh_tmp,
-    struct sandbox_spec *ret);
+ * tree is at root ("@merged" when tree_src says so, for candidates),
+ * .git/config and .git/hooks read-only, guarded files read-only. /tmp is the
+ * outer's /tmp/cmd unless fresh_tmp. argv is left empty. */
+void profile_inner(
+    const struct profile *p, bool fresh_tmp, struct sandbox_spec *ret);
 /* One layer for `foray sandbox`: as inner, sources are this machine's paths;
  * whole .git read-only. live: tree_src is the real tree. */
 void profile_direct(const struct profile *p, struct sandbox_spec *ret);

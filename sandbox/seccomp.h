@@ -7,7 +7,7 @@
 
 /* The BPF program of a layer, as bytes for bwrap's --seccomp; built once a
  * process and kept. Borrowed. */
-int seccomp_program(enum sandbox_layer layer, const void **ret, size_t *ret_len,
-    struct err *e);
+int seccomp_program(
+    enum sandbox_layer layer, const void **ret, size_t *ret_len, struct err *e);
 
 #endif

@@ -13,13 +13,13 @@
 #include "common/strv.h"
 
 enum mount_kind {
-	MOUNT_RO,	 /* src, read-only, at dst */
-	MOUNT_RW,	 /* src, writable, at dst */
-	MOUNT_TMPFS,	 /* empty, size bytes at most (0: half of memory) */
-	MOUNT_DIR,	 /* an empty directory */
-	MOUNT_SYMLINK,	 /* dst becomes a link to src */
-	MOUNT_PROC,	 /* a new /proc */
-	MOUNT_DEV,	 /* bwrap's minimal /dev */
+	MOUNT_RO,        /* src, read-only, at dst */
+	MOUNT_RW,        /* src, writable, at dst */
+	MOUNT_TMPFS,     /* empty, size bytes at most (0: half of memory) */
+	MOUNT_DIR,       /* an empty directory */
+	MOUNT_SYMLINK,   /* dst becomes a link to src */
+	MOUNT_PROC,      /* a new /proc */
+	MOUNT_DEV,       /* bwrap's minimal /dev */
 	MOUNT_REMOUNT_RO /* make the mount at dst read-only */
 };
 
@@ -33,14 +33,17 @@ struct sandbox_mount {
 
 /* Outer: around a worker; may make namespaces (the inner sandbox). Inner:
  * around one command; the innermost layer, no new namespaces, no ptrace. */
-enum sandbox_layer { LAYER_OUTER, LAYER_INNER };
+enum sandbox_layer {
+	LAYER_OUTER,
+	LAYER_INNER
+};
 
 /* 0: no limit of that kind. */
 struct sandbox_limits {
 	uint64_t data_bytes; /* RLIMIT_DATA */
 	uint64_t file_bytes; /* RLIMIT_FSIZE */
-	uint64_t procs;	     /* RLIMIT_NPROC, set inside the user namespace */
-	uint64_t cpu_s;	     /* RLIMIT_CPU */
+	uint64_t procs;      /* RLIMIT_NPROC, set inside the user namespace */
+	uint64_t cpu_s;      /* RLIMIT_CPU */
 	uint64_t nofile;     /* RLIMIT_NOFILE */
 };
 
@@ -50,8 +53,8 @@ struct sandbox_spec {
 	size_t n_mounts;
 	struct strv env;  /* the whole environment, NAME=value */
 	struct strv argv; /* the command */
-	char *cwd;	  /* inside; NULL: / */
-	char *hostname;	  /* NULL: "foray" */
+	char *cwd;        /* inside; NULL: / */
+	char *hostname;   /* NULL: "foray" */
 	struct sandbox_limits limits;
 	bool keep_tty; /* no --new-session: the seccomp filter stops TIOCSTI */
 };

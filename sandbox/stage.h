@@ -35,13 +35,13 @@ uid_t stage_uid(void);
 /* Unshares the mount namespace when root. The caller is single-threaded. */
 int stage_open(struct stage *st, struct err *e);
 /* path: absolute; a directory or a file. Paths that every uid can reach (below
- * /usr, /etc, /bin, /lib*, /opt, /proc, /dev, /sys) are not staged. Adding a path below one that is
- * already there does nothing. idmap: files of its owner appear as ours (for a
- * live tree); where that is impossible (overlayfs) the bind is read-only and
- * *ret_readonly (may be NULL) is set. */
+ * /usr, /etc, /bin, /lib*, /opt, /proc, /dev, /sys) are not staged. Adding a
+ * path below one that is already there does nothing. idmap: files of its owner
+ * appear as ours (for a live tree); where that is impossible (overlayfs) the
+ * bind is read-only and *ret_readonly (may be NULL) is set. */
 int stage_add(struct stage *st, const char *path, struct err *e);
-int stage_add_idmap(struct stage *st, const char *path, bool *ret_readonly,
-    struct err *e);
+int stage_add_idmap(
+    struct stage *st, const char *path, bool *ret_readonly, struct err *e);
 /* Yours. */
 char *stage_path(const struct stage *st, const char *path);
 /* Rewrite the sources of a spec's mounts. */

@@ -254,18 +254,21 @@ sandbox_kill(const struct sandbox_proc *p)
 }
 
 /* pid 1 becomes a zombie only after every other process of its namespace is
- * gone, so this waits for the whole tree. */
+ * gone, so this waits for the whole tree. With the monitor dead it may have
+ * become our own child (we are the host, pid 1 of a namespace): reap it. */
 static void
 await_tree(int init_fd)
 {
 	struct pollfd p = { .fd = init_fd, .events = POLLIN };
 	uint64_t end = loop_now_ms() + GONE_MS, now;
+	siginfo_t si;
 
 	(void)pidfd_send_signal(init_fd, SIGKILL, NULL, 0);
 	while ((now = loop_now_ms()) < end) {
 		if (poll(&p, 1, (int)(end - now)) > 0)
-			return;
+			break;
 	}
+	(void)waitid(P_PIDFD, (id_t)init_fd, &si, WEXITED | WNOHANG);
 }
 
 bool

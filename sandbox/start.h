@@ -5,7 +5,7 @@
  * are root], death signal, [overlay], no new privileges, bwrap with --args FD,
  * --seccomp FD and a clean environment. A failure before bwrap runs comes back
  * as an error of sandbox_start() (ERR_SANDBOX and the reason); bwrap's own
- * failure shows as sandbox_failed().
+ * failure shows in sandbox_finished().
  *
  * Killing is one SIGKILL to the outer bwrap: its pid namespace goes with it,
  * whatever forked, double-forked or called setsid. In its first milliseconds
@@ -27,7 +27,7 @@ struct sandbox_start {
 	const struct sandbox_spec *spec;
 	const struct overlay *overlay; /* NULL: none. Its merged tree is what a
 					  mount with src "@merged" shows */
-	int fds[3];  /* become 0, 1, 2; -1: /dev/null. Stay the caller's */
+	int fds[3]; /* become 0, 1, 2; -1: /dev/null. Stay the caller's */
 	/* Root only (foray itself, not the host, which has dropped): stage
 	 * every source of the spec and drop the uid in the child; live is a
 	 * path to stage with an idmapped owner, or NULL. */
@@ -36,21 +36,21 @@ struct sandbox_start {
 };
 
 struct sandbox_proc {
-	pid_t pid;	/* of bwrap, our child; reap it (loop_child_add) */
-	int status_fd;	/* bwrap's --json-status-fd, read end */
-	int init_fd;	/* pidfd of the tree's pid 1; -1: bwrap failed */
+	pid_t pid;          /* of bwrap, our child; reap it (loop_child_add) */
+	int status_fd;      /* bwrap's --json-status-fd, read end */
+	int init_fd;        /* pidfd of the tree's pid 1; -1: bwrap failed */
 	bool live_readonly; /* live could only be bound read-only */
 };
 
-int sandbox_start(const struct sandbox_start *s, struct sandbox_proc *ret,
-    struct err *e);
+int sandbox_start(
+    const struct sandbox_start *s, struct sandbox_proc *ret, struct err *e);
 /* SIGKILL to the whole tree; reaping the monitor stays with the caller. */
 void sandbox_kill(const struct sandbox_proc *p);
 /* After it was reaped: did the command run at all? Ends what the command left
  * running and waits until nothing of the tree is left (500 ms at most); closes
- * the descriptors. *ret_status gets the command's own status (128 + signal for a signal; the
- * monitor killed: 137). False: bwrap could not set the sandbox up, or not find
- * the command; then what it wrote to its stderr says why. */
+ * the descriptors. *ret_status gets the command's own status (128 + signal for
+ * a signal; the monitor killed: 137). False: bwrap could not set the sandbox
+ * up, or not find the command; then what it wrote to its stderr says why. */
 bool sandbox_finished(struct sandbox_proc *p, int wait_status, int *ret_status);
 
 /* Run to the end with limits, blocking; out gets stdout and stderr merged (or
@@ -67,12 +67,12 @@ struct sandbox_run {
 struct sandbox_result {
 	int status;
 	bool timed_out;
-	bool truncated;	  /* more output came than out->max; it was dropped */
+	bool truncated;   /* more output came than out->max; it was dropped */
 	uint64_t dropped; /* bytes */
 	uint64_t ms;
 };
 
-int sandbox_run(const struct sandbox_run *r, struct sandbox_result *ret,
-    struct err *e);
+int sandbox_run(
+    const struct sandbox_run *r, struct sandbox_result *ret, struct err *e);
 
 #endif

@@ -252,6 +252,8 @@ cands_sort(struct cands *c, uint64_t seed)
 	}
 	if (c->n > 1)
 		qsort(c->v, c->n, sizeof *c->v, compare);
+	if (c->n > CAND_MAX)
+		c->floor = c->v[CAND_MAX - 1].score;
 	while (c->n > CAND_MAX)
 		cand_free(&c->v[--c->n]);
 }

@@ -18,7 +18,7 @@ emit(struct gen *g, size_t from, size_t to, int rank, const char *text,
 	while (k < 3 && rank >= bounds[k])
 		k++;
 	score = g->op->yield[k] * (g->weight != NULL ? g->weight[line - 1] : 1);
-	if (score <= 0)
+	if (score <= g->out->floor)
 		return;
 	g->made++;
 	cands_add(g->out, g->s, g->idx, g->op_no, score, from, to, text, len);

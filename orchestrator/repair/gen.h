@@ -101,6 +101,7 @@ void op_insert(struct gen *g, size_t i);
 void op_append(struct gen *g, size_t i);
 /* op_twin.c */
 void op_twin(struct gen *g, size_t i);
+void op_twin_arg(struct gen *g, size_t i);
 /* op_shell.c */
 void op_sh_test(struct gen *g, size_t i);
 void op_sh_expand(struct gen *g, size_t i);

@@ -1,5 +1,7 @@
 /*
- * A group is (file, function, wave): what a sentence can say. Too many groups
+ * A group is (file, function, wave): what a sentence can say. The wave is the
+ * band of the score, so that all workers are through with the best candidates
+ * of every place before any of them turns to the unlikely ones. Too many groups
  * are merged from the tail: first into one for the rest of their file, then
  * into one for the rest of all.
  */
@@ -11,6 +13,8 @@
 #include "orchestrator/repair/hypo.h"
 
 #define NO_GROUP UINT32_MAX
+#define WAVE_1 500 /* candidates of the first wave, at most */
+#define WAVE_2 2500
 #define SMALL 6 /* candidates of a group that is not worth a worker */
 
 struct group {
@@ -27,10 +31,24 @@ struct groups {
 	size_t n, size;
 };
 
-static uint32_t
-group_of(struct groups *g, const struct cand *c)
+static size_t
+clamp(size_t n, size_t min, size_t max)
 {
-	uint8_t wave = repair_ops[c->op].wave;
+	return n < min ? min : n > max ? max : n;
+}
+
+/* 1, 2 or 3 for the candidate of this rank among n. */
+static uint8_t
+wave_of(const struct cand *c, size_t rank, size_t n)
+{
+	if (rank < clamp(n / 8, 60, WAVE_1) && repair_ops[c->op].wave == 1)
+		return 1;
+	return rank < clamp(n / 3, 300, WAVE_2) ? 2 : 3;
+}
+
+static uint32_t
+group_of(struct groups *g, const struct cand *c, uint8_t wave)
+{
 	uint32_t last = c->line + c->n_lines - 1;
 
 	for (size_t i = 0; i < g->n; i++) {
@@ -180,7 +198,10 @@ write_texts(const struct cands *c, const struct group *g, struct hypo *h,
 		    "the less suspicious parts (%s:%u and others)", path,
 		    c->v[h->list[0]].line);
 	write_nouns(c, h, nouns, sizeof nouns);
-	snprintf(h->sentence, sizeof h->sentence, "%s in %s is the fault",
+	snprintf(h->sentence, sizeof h->sentence, "%s%s in %s is the fault",
+	    g->wave == 1       ? "" :
+	        g->wave == 2 ? "less likely: " :
+	                       "least likely: ",
 	    nouns, h->place);
 	if (h->sentence[0] >= 'a' && h->sentence[0] <= 'z')
 		h->sentence[0] = (char)(h->sentence[0] - 32);
@@ -214,7 +235,7 @@ hypo_group(struct cands *c, struct source *const *sources,
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->n; i++)
-		of[i] = group_of(&g, &c->v[i]);
+		of[i] = group_of(&g, &c->v[i], wave_of(&c->v[i], i, c->n));
 	if (g.n > 2)
 		merge_groups(&g, QUEUE_MAX_HYPO);
 	split_only(&g, c, of);

@@ -397,10 +397,12 @@ op_insert(struct gen *g, size_t i)
 	for (size_t d = 1; d < 12 && n < 8; d++) {
 		for (int side = 0; side < 2; side++) {
 			size_t k = side == 0 ? self - d : self + d;
-			const struct stmt *o = &s->stmt[k];
+			const struct stmt *o;
 
-			if ((side == 0 && d > self) || k >= s->n_stmt ||
-			    o->kind != STMT_SIMPLE || o->first < block.a ||
+			if ((side == 0 && d > self) || k >= s->n_stmt)
+				continue;
+			o = &s->stmt[k];
+			if (o->kind != STMT_SIMPLE || o->first < block.a ||
 			    o->last > block.b || o->last - o->first > 30)
 				continue;
 			gen_after(g, end, n, "\n%.*s%.*s%s", indent,

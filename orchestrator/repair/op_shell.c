@@ -61,6 +61,21 @@ op_sh_expand(struct gen *g, size_t i)
 		else if (!before && !tok_flag(s, i, TF_ARITH))
 			gen_put(g, i, i + 1, 2, "\"%.*s\"", SPAN(s, i, i + 1));
 	}
+	/* $x and $1 may be meant for each other. */
+	if (tok_is(s, i, "$") && tok_flag(s, i + 1, TF_VAR)) {
+		for (int k = 1; k <= 3 && !tok_is(s, i + 2, "="); k++)
+			gen_put(g, i + 1, i + 1, k, "%d", k);
+	} else if (tok_is(s, i, "$") && tok_kind(s, i + 1, TOK_NUMBER)) {
+		struct span b = gen_block(s, i);
+		int n = 0;
+
+		for (size_t j = b.a; j <= b.b && n < 6; j++) {
+			if (tok_flag(s, j, TF_VAR) &&
+			    tok_kind(s, j, TOK_IDENT))
+				gen_put(
+				    g, i + 1, i + 1, 2 + n++, "%.*s", TOK(s, j));
+		}
+	}
 	if (tok_is(s, i, "return") && !tok_kind(s, i + 1, TOK_NUMBER)) {
 		gen_after(g, i, 0, " 1");
 		gen_after(g, i, 0, " 0");

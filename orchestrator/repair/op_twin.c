@@ -114,3 +114,35 @@ op_twin(struct gen *g, size_t i)
 		}
 	}
 }
+
+/* What another call of the same function has in this argument's place. */
+void
+op_twin_arg(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	size_t from = i > REACH ? i - REACH : 0, n, m;
+	struct span mine[CLAUSES_MAX], other[CLAUSES_MAX];
+	struct span block = gen_block(s, i);
+	int found = 0;
+
+	if (!expr_is_call(s, i) || !tok_kind(s, i - 1, TOK_IDENT))
+		return;
+	n = expr_elements(s, i, ",", mine, CLAUSES_MAX);
+	for (size_t j = from; j < s->n_tok && j < i + REACH && found < 6 &&
+	     n > 0 && g->budget > 0;
+	     j++) {
+		g->budget--;
+		if (j == i || !tok_is(s, j, "(") ||
+		    !tok_same(s, j - 1, i - 1) || !expr_is_call(s, j))
+			continue;
+		m = expr_elements(s, j, ",", other, CLAUSES_MAX);
+		for (size_t k = 0; k < n && m == n; k++) {
+			if (gen_same(s, mine[k], other[k]) ||
+			    other[k].b - other[k].a > 16 ||
+			    !gen_known(g, other[k], block))
+				continue;
+			gen_put(g, mine[k].a, mine[k].b, found++, "%.*s",
+			    SPAN(s, other[k].a, other[k].b));
+		}
+	}
+}

@@ -91,6 +91,17 @@ relations(const struct source *s, size_t i)
 	return NULL;
 }
 
+/* Shell: inside [ ] or [[ ]]. */
+static bool
+in_test(const struct gen *g, size_t i)
+{
+	for (size_t j = i; j-- > gen_stmt(g, i)->first;) {
+		if (tok_in(g->s, j, "[ [["))
+			return true;
+	}
+	return false;
+}
+
 void
 op_relation(struct gen *g, size_t i)
 {
@@ -98,9 +109,9 @@ op_relation(struct gen *g, size_t i)
 
 	if (others != NULL)
 		put_words(g, i, others, 0, -1);
-	else if (g->s->dialect == DIALECT_SH && tok_in(g->s, i, "= !=") &&
-	    i > 0 && tok_is(g->s, gen_stmt(g, i)->first, "["))
-		put_words(g, i, tok_is(g->s, i, "=") ? "!=" : "=", 0, -1);
+	else if (g->s->dialect == DIALECT_SH && tok_in(g->s, i, "= == !=") &&
+	    in_test(g, i))
+		put_words(g, i, tok_is(g->s, i, "!=") ? "=" : "!=", 0, -1);
 }
 
 /* A plain decimal or hexadecimal whole number. */
@@ -253,6 +264,13 @@ op_negate(struct gen *g, size_t i)
 	size_t end;
 
 	if (tok_in(s, i, "not !") && i + 1 < s->n_tok) {
+		end = s->tok[i + 1].match > 0 ? (size_t)s->tok[i + 1].match :
+		                                0;
+		if (tok_is(s, i + 1, "(") && end > i + 2 && i > 0 &&
+		    ((tok_in(s, i - 1, "if elif while return") &&
+		         tok_in(s, end + 1, ": ;")) ||
+		        (tok_is(s, i - 1, "(") && tok_is(s, end + 1, ")"))))
+			gen_put(g, i, end, 0, "%.*s", SPAN(s, i + 2, end - 1));
 		gen_delete(g, i, i, 0);
 		return;
 	}
@@ -279,7 +297,7 @@ op_negate(struct gen *g, size_t i)
 	if (tok_in(s, end + 1, "and or && || ?") ||
 	    (i > 0 && tok_in(s, i - 1, "and or && || return =>") &&
 		(end == st->last || tok_in(s, end + 1, ") ; ,"))))
-		gen_before(g, i, 1, "%s", gen_not(s));
+		gen_before(g, i, expr_is_end(s, i) ? 0 : 1, "%s", gen_not(s));
 	else if (i > 0 && tok_is(s, i - 1, "if") && s->dialect == DIALECT_PY)
 		gen_before(g, i, 1, "not ");
 }

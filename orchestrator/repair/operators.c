@@ -37,6 +37,12 @@ const struct repair_op repair_ops[] = {
 	    { 13, 9, 4, 3 }, ALL, ALSO_DEF, 1, op_const },
 	{ "far constant", "a constant", "changes a constant a lot",
 	    { 5, 4.5f, 3, 2 }, ALL, ALSO_DEF, 1, op_const_far },
+	{ "twin clause", "a missing clause",
+	    "adds a clause that a similar condition has", { 12, 9, 6, 3 }, ALL,
+	    CODE, 1, op_twin },
+	{ "twin argument", "a wrong argument",
+	    "takes the argument that another call of the function has",
+	    { 4, 2, 1, 0.5f }, NOT_SH, CODE, 1, op_twin_arg },
 	{ "attribute", "a member's name", "takes another member",
 	    { 4, 2, 0.9f, 0.5f }, NOT_SH, CODE, 1, op_attr },
 	{ "string", "a text literal", "changes a text literal", { 5, 5, 4, 2 },
@@ -82,9 +88,6 @@ const struct repair_op repair_ops[] = {
 	    CODE, 2, op_string_other },
 	{ "option", "an option of a command", "changes an option",
 	    { 2, 1, 0.5f, 0.5f }, DIALECT_SH, CODE, 2, op_sh_word },
-	{ "twin clause", "a missing clause",
-	    "adds a clause that a similar condition has", { 9, 6, 3, 2 }, ALL,
-	    CODE, 1, op_twin },
 	{ "guard", "a missing guard", "adds a guard for what may be missing",
 	    { 1.6f, 0.8f, 0.4f, 0.2f }, NOT_SH, CODE, 2, op_guard },
 	{ "clause cloned", "a missing clause",
@@ -127,15 +130,28 @@ is_prototype(const struct source *s, const struct stmt *st)
 	return true;
 }
 
+static float
+best_yield(const struct repair_op *op)
+{
+	float best = 0;
+
+	for (size_t k = 0; k < nitems(op->yield); k++)
+		best = op->yield[k] > best ? op->yield[k] : best;
+	return best;
+}
+
 void
 repair_generate(struct cands *out, const struct source *s, uint32_t idx,
     const float *weight)
 {
 	struct gen g = { .s = s, .out = out, .weight = weight, .idx = idx };
+	float most = weight != NULL ? 0 : 1;
 	bool *idle;
 
 	if (s->n_stmt == 0)
 		return;
+	for (size_t k = 0; weight != NULL && k < s->n_line; k++)
+		most = weight[k] > most ? weight[k] : most;
 	idle = xcalloc(s->n_stmt, sizeof *idle);
 	for (size_t k = 0; k < s->n_stmt; k++)
 		idle[k] = is_prototype(s, &s->stmt[k]);
@@ -144,7 +160,8 @@ repair_generate(struct cands *out, const struct source *s, uint32_t idx,
 		g.op_no = (uint16_t)k;
 		g.made = 0;
 		g.budget = SEARCH_MAX;
-		if (!(g.op->dialects & s->dialect))
+		if (!(g.op->dialects & s->dialect) ||
+		    most * best_yield(g.op) <= out->floor)
 			continue;
 		for (size_t i = 0; i < s->n_tok && g.budget > 0; i++) {
 			unsigned kind = s->stmt[s->tok[i].stmt].kind;

@@ -4,6 +4,9 @@
 #include "orchestrator/repair/hypo.h"
 #include "orchestrator/repair/queue.h"
 
+/* How much more likely an edit elsewhere must be to draw a worker away. */
+#define OWN 2.0
+
 #define WORKERS_MAX 4096
 
 struct queue {
@@ -137,57 +140,56 @@ set_at(struct queue *q, uint32_t worker, size_t hypo)
 		q->hypo[hypo].holders++;
 }
 
-/* The best that nobody is at, else the one with most left. */
-static size_t
-choose(const struct queue *q)
+/* The score of the next one that a hypothesis can deal; 0 when none is left. */
+static double
+next_score(struct queue *q, struct hypo *h)
 {
-	size_t most = QUEUE_NONE;
+	if (h->left == 0)
+		return 0;
+	while (q->c.v[h->list[h->next]].state != CAND_NEW)
+		h->next++;
+	return (double)q->c.v[h->list[h->next]].score;
+}
+
+/* The best that is left, where a worker's own hypothesis counts OWN times: it
+ * stays with its own, but not for edits far less likely than those elsewhere. */
+static size_t
+pick(struct queue *q, size_t own)
+{
+	size_t best = QUEUE_NONE;
+	double top = 0, s;
 
 	for (size_t i = 0; i < q->n_hypo; i++) {
-		const struct hypo *h = &q->hypo[i];
-
-		if (h->left == 0)
-			continue;
-		if (h->holders == 0)
-			return i;
-		if (most == QUEUE_NONE || h->left > q->hypo[most].left)
-			most = i;
+		s = next_score(q, &q->hypo[i]);
+		if (i == own)
+			s *= OWN;
+		if (s > top) {
+			top = s;
+			best = i;
+		}
 	}
-	return most;
+	return best;
 }
 
 size_t
 queue_next(struct queue *q, uint32_t worker, const char *name, size_t max,
     uint32_t *ret)
 {
-	size_t h = queue_hypo_find(q, name), n = 0;
-	struct hypo *hy;
+	size_t own = queue_hypo_find(q, name), n = 0, h;
 
-	if (q->stopped || q->left == 0)
+	if (q->stopped)
 		return 0;
-	if (h == QUEUE_NONE || q->hypo[h].left == 0) {
-		size_t now = worker < q->n_at && q->at[worker] != 0 ?
-		    q->at[worker] - 1u :
-		    QUEUE_NONE;
-
-		/* Stay with what it helps with, while that lasts. */
-		h = now != QUEUE_NONE && q->hypo[now].left > 0 ? now :
-		                                                 choose(q);
-	}
-	if (h == QUEUE_NONE)
-		return 0;
-	set_at(q, worker, h);
-	hy = &q->hypo[h];
-	for (; hy->next < hy->n_list && n < max; hy->next++) {
+	for (; n < max && (h = pick(q, own)) != QUEUE_NONE; n++) {
+		struct hypo *hy = &q->hypo[h];
 		struct cand *c = &q->c.v[hy->list[hy->next]];
 
-		if (c->state != CAND_NEW)
-			continue;
+		if (n == 0)
+			set_at(q, worker, h);
 		c->state = CAND_DEALT;
 		c->holder = worker;
 		hy->left--;
 		q->left--;
-		ret[n++] = hy->list[hy->next];
+		ret[n] = hy->list[hy->next++];
 	}
 	return n;
 }

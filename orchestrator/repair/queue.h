@@ -7,8 +7,8 @@
  *	queue_settle(q, out[0], false);
  *	queue_return(q, worker);     what it still held is dealt again
  *
- * A worker gets the candidates of its own hypothesis in order, then helps with
- * others, so that none idles while candidates are left. Workers are numbers
+ * There is one order for all: a worker prefers its own hypothesis, but helps
+ * with others where an edit is likelier, and none idles while any is left. Workers are numbers
  * that the caller gives out, from 1.
  */
 #ifndef REPAIR_QUEUE_H
@@ -43,8 +43,9 @@ size_t queue_n_cand(const struct queue *q);
 size_t queue_left(const struct queue *q);
 const struct cand *queue_cand(const struct queue *q, size_t i);
 const struct source *queue_source(const struct queue *q, size_t i);
-/* Deal at most max candidates to worker: all of one hypothesis, in order.
- * hypo may be NULL or unknown: the best that is left. */
+/* Deal at most max candidates to worker, the most likely that are left: those
+ * of its own hypothesis, and those of others that are twice as likely. hypo may
+ * be NULL or unknown: the best that are left. */
 size_t queue_next(struct queue *q, uint32_t worker, const char *hypo,
     size_t max, uint32_t *ret);
 /* A candidate was tried. One that was settled before stays as it was. */

@@ -23,6 +23,7 @@ struct unit { /* one test: lines of a test file */
 	uint32_t file;
 	uint32_t first, last;
 	bool failing;
+	bool row; /* a statement among others: what came before counts */
 };
 
 struct work {
@@ -105,6 +106,8 @@ cut_row(struct work *w, size_t file, size_t callee)
 		if (from + 12 < last)
 			from = last - 12;
 		unit_add(w, file, from, last);
+		if (w->n_unit > 0)
+			w->unit[w->n_unit - 1].row = true;
 		from = last + 1;
 	}
 	return true;
@@ -194,6 +197,10 @@ mark_line(struct work *w, size_t file, uint32_t line)
 			best = t;
 	}
 	if (best != NULL) {
+		/* Its values may come from the test before it. */
+		if (best->row && !best->failing && best > w->unit &&
+		    best[-1].file == file)
+			best->first = best[-1].first;
 		best->failing = true;
 		return;
 	}

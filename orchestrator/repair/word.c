@@ -2,22 +2,29 @@
 
 #include "orchestrator/repair/word.h"
 
+/* The hottest loop of all: every question about a token ends here. */
 int
 word_find(const char *list, const char *s, size_t len)
 {
-	int n = 0;
+	const char *p = list;
 
 	if (len == 0)
 		return -1;
-	for (const char *p = list; *p != '\0'; n++) {
-		size_t k = strcspn(p, " ");
+	for (int n = 0;; n++) {
+		size_t k = 0;
 
-		if (k == len && memcmp(p, s, len) == 0)
+		while (k < len && p[k] == s[k] && p[k] != ' ' && p[k] != '\0')
+			k++;
+		if (k == len && (p[k] == ' ' || p[k] == '\0'))
 			return n;
 		p += k;
-		p += *p == ' ';
+		while (*p != ' ') {
+			if (*p == '\0')
+				return -1;
+			p++;
+		}
+		p++;
 	}
-	return -1;
 }
 
 const char *

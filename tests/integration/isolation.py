@@ -124,7 +124,7 @@ def inside(uid):
         r = box.tool(repo, "run_command", {"command":
                      "env; cat /proc/*/environ /proc/*/cmdline; cat .env; "
                      "cat %s/.config/key; ls -a %s; ls -R %s %s; "
-                     "grep -rs canary-123 . /tmp /run /home /root /var/tmp" %
+                     "grep -rsl canary-123 . /tmp /run /home /root /var/tmp" %
                      (box.home, box.home, box.state, box.cache)},
                      env={"OPENAI_API_KEY": KEY})
         lib.equal(r.status, 0, who + ": looking around inside", r)

@@ -502,9 +502,10 @@ SMALL_TEST = "sh test.sh"
 SMALL = {
     "max.sh": 'max() {\n\tif [ "$1" -lt "$2" ]; then\n\t\techo "$1"\n'
               '\telse\n\t\techo "$2"\n\tfi\n}\n',
-    "test.sh": '. ./max.sh\nif [ "$(max 2 3)" = 3 ]; then\n'
-               '\techo "ok 1 - max"\nelse\n\techo "not ok 1 - max"\nfi\n'
-               'echo "ok 2 - other"\necho 1..2\n[ "$(max 2 3)" = 3 ]\n',
+    "test.sh": '. ./max.sh\nbad=0\nis() {\n\tif [ "$(max "$2" "$3")" = "$4" ]; '
+               'then\n\t\techo "ok $1 - max $2 $3"\n\telse\n'
+               '\t\techo "not ok $1 - max $2 $3"\n\t\tbad=1\n\tfi\n}\n'
+               'is 1 2 3 3\nis 2 3 2 3\nis 3 5 5 5\necho 1..3\nexit $bad\n',
 }
 SMALL_FIXED = dict(SMALL, **{"max.sh": SMALL["max.sh"].replace("-lt", "-gt")})
 

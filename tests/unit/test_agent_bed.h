@@ -30,6 +30,8 @@
 #include "sandbox/probe.h"
 #include "sandbox/profile.h"
 #include "sandbox/stage.h"
+#include "sandbox/start.h"
+#include "sandbox/workspace.h"
 
 #define BED_MAX 64
 
@@ -52,6 +54,8 @@ struct bed {
 	struct msg *summary;
 	int status;
 	bool gone;
+	bool caged; /* in its outer sandbox, on an overlay where there is one */
+	struct workspace ws;
 };
 
 static inline void
@@ -269,9 +273,7 @@ bed_finish(struct bed *b, const char *verdict)
 static inline void
 bed_config(struct bed *b)
 {
-	struct profile p = {
-		.root = b->tree, .tree_src = b->tree, .base_src = b->base
-	};
+	struct profile p = { .root = b->tree, .tree_src = b->tree };
 	struct sandbox_spec inner, candidate;
 	struct profile c = p;
 	char *path, *text;
@@ -280,13 +282,22 @@ bed_config(struct bed *b)
 	c.tree_src = "@merged";
 	profile_inner(&p, false, &inner);
 	profile_inner(&c, true, &candidate);
-	j = json_pack("{s:i, s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o}",
-	    "protocol", PROTO_VERSION, "token", "00ff", "socket",
-	    json_sprintf("ipc://%s/s", b->link), "worker", "w1", "root",
-	    b->tree, "workdir", b->tree, "layout", "copy", "parallel", 2,
-	    "base", b->base, "inner", spec_to_json(&inner), "candidate",
-	    spec_to_json(&candidate));
+	j = json_pack("{s:i, s:s, s:s, s:s, s:s, s:i, s:o, s:o}", "protocol",
+	    PROTO_VERSION, "token", "00ff", "worker", "w1", "root", b->tree,
+	    "workdir", b->tree, "parallel", 2, "inner", spec_to_json(&inner),
+	    "candidate", spec_to_json(&candidate));
 	assert_non_null(j);
+	if (b->caged) {
+		json_object_set_new(
+		    j, "socket", json_string("ipc://" IN_LINK "/s"));
+		json_object_set_new(
+		    j, "layout", json_string(layout_str(b->ws.layout)));
+	} else {
+		json_object_set_new(
+		    j, "socket", json_sprintf("ipc://%s/s", b->link));
+		json_object_set_new(j, "layout", json_string("copy"));
+		json_object_set_new(j, "base", json_string(b->base));
+	}
 	text = json_text(j);
 	path = path_join(b->link, "worker.json");
 	assert_int_equal(file_write(path, text, strlen(text), 0644, NULL), 0);
@@ -332,6 +343,51 @@ bed_worker(void)
 	return path;
 }
 
+static inline pid_t
+bed_start_free(struct bed *b, const char *worker)
+{
+	uid_t uid = stage_uid();
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid > 0)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	spawn_child_clean(NULL, 0);
+	if (getuid() == 0 &&
+	    (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
+		setresuid(uid, uid, uid) < 0))
+		_exit(99);
+	(void)setenv("FORAY_LINK", b->link, 1);
+	execl(worker, worker, (char *)NULL);
+	_exit(98);
+}
+
+static inline pid_t
+bed_start_caged(struct bed *b, const char *worker)
+{
+	struct profile p = { .root = b->tree,
+		.tree_src = b->ws.tree_src,
+		.base_src = b->base,
+		.up_src = b->ws.up_src,
+		.link_src = b->link,
+		.worker_src = worker };
+	struct sandbox_start s = { .fds = { -1, 2, 2 },
+		.stage = getuid() == 0 };
+	struct sandbox_spec spec;
+	struct sandbox_proc proc;
+	struct err e;
+
+	profile_outer(&p, &spec);
+	s.spec = &spec;
+	if (b->ws.layout != LAYOUT_COPY)
+		s.overlay = &b->ws.overlay;
+	if (sandbox_start(&s, &proc, &e) < 0)
+		fail_msg("%s", e.text);
+	spec_clear(&spec);
+	return proc.pid;
+}
+
 /* Copies the tree as the base, starts the worker, plays until it is gone. */
 static inline void
 bed_run(struct bed *b)
@@ -339,26 +395,22 @@ bed_run(struct bed *b)
 	char *cmd, *worker = bed_worker();
 	uint64_t end = loop_now_ms() + 60000;
 	uid_t uid = stage_uid();
+	struct err e;
 	pid_t pid;
 
 	cmd = xasprintf("cp -a %s %s && chown -R %u:%u %s/tree %s/base",
 	    b->tree, b->base, uid, uid, b->dir, b->dir);
 	bed_shell(cmd);
 	free(cmd);
-	bed_config(b);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		spawn_child_clean(NULL, 0);
-		if (getuid() == 0 &&
-		    (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
-			setresuid(uid, uid, uid) < 0))
-			_exit(99);
-		(void)setenv("FORAY_LINK", b->link, 1);
-		execl(worker, worker, (char *)NULL);
-		_exit(98);
+	if (b->caged) {
+		cmd = path_join(b->dir, "w");
+		if (workspace_create(
+			cmd, b->base, probe_layout(b->dir), &b->ws, &e) < 0)
+			fail_msg("%s", e.text);
+		free(cmd);
 	}
+	bed_config(b);
+	pid = b->caged ? bed_start_caged(b, worker) : bed_start_free(b, worker);
 	free(worker);
 	loop_child_add(b->loop, pid, bed_on_exit, b);
 	while (!b->gone && loop_now_ms() < end)
@@ -367,6 +419,8 @@ bed_run(struct bed *b)
 		(void)kill(pid, SIGKILL);
 		fail_msg("the worker did not end");
 	}
+	if (b->caged)
+		workspace_remove(&b->ws);
 	assert_int_equal(b->status, 0);
 	assert_non_null(b->summary);
 }

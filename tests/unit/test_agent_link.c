@@ -45,14 +45,15 @@ test_reads_and_finishes(void **state)
 {
 	struct bed *b = *state;
 
-	bed_text(b, "a.txt", "one\ntwo\n");
+	bed_text(b, "a.txt", "one\r\nt\rw\033[1mo\n");
 	bed_call(b, "read_file", "{\"path\":\"a.txt\"}");
 	bed_call(b, "finish",
 	    "{\"verdict\":\"refuted\",\"findings\":[\"f1\",\"f2\"],"
 	    "\"evidence\":[\"a.txt:1\"],\"reason\":\"because\"}");
 	bed_run(b);
-	assert_string_equal(
-	    b->results.v[0], "a.txt (lines 1-2 of 2)\none\ntwo\n");
+	assert_string_equal(b->results.v[0],
+	    "a.txt (lines 1-2 of 2)\none\nt\xe2\x90\x8dw"
+	    "\xe2\x90\x9b[1mo\n");
 	assert_string_equal(b->summary->u.summary.verdict, "refuted");
 	assert_string_equal(b->summary->u.summary.reason, "because");
 	assert_int_equal(b->summary->u.summary.findings.n, 2);
@@ -503,6 +504,43 @@ test_patch_comes_back(void **state)
 	assert_null(memmem(s->patch, s->patch_len, "bin", 3));
 }
 
+/* The whole of it behind both walls, on whatever layout this machine has. */
+static void
+test_caged(void **state)
+{
+	static const char *const guarded[] = { "tests/t.sh" };
+	struct bed *b = *state;
+	const struct msg_summary *s;
+
+	bed_need_sandbox();
+	b->caged = true;
+	b->task.u.task.kind = "explore";
+	b->task.u.task.guarded = (struct msg_strs){ guarded, 1 };
+	bed_text(b, "calc.sh", "echo $((1 - 2))\n");
+	bed_text(b, "gone.sh", "x\n");
+	bed_text(b, "tests/t.sh", "test $(sh calc.sh) = 3\n");
+	bed_call(b, "run_command",
+	    "{\"command\":\"rm gone.sh; echo > tests/t.sh; echo n > "
+	    "tests/new.sh; ls /run/foray /proc | head -3; id -u\"}");
+	bed_call(b, "try_edits",
+	    "{\"check\":\"! test -e gone.sh && (echo >> tests/t.sh; sh "
+	    "tests/t.sh)\",\"edits\":[{\"changes\":[{\"path\":\"calc.sh\","
+	    "\"old\":\"-\",\"new\":\"*\"}]},{\"changes\":[{\"path\":"
+	    "\"calc.sh\",\"old\":\"-\",\"new\":\"+\"}]}]}");
+	bed_call(b, "edit_file",
+	    "{\"path\":\"calc.sh\",\"old\":\"-\",\"new\":\"+\"}");
+	bed_finish(b, "fixed");
+	bed_run(b);
+	s = &b->summary->u.summary;
+	has(b->results.v[0], "Read-only");
+	has(b->results.v[1], "\"passed\":[2]");
+	assert_string_equal(s->verdict, "fixed");
+	assert_non_null(memmem(s->patch, s->patch_len, "+echo $((1 + 2))", 16));
+	assert_non_null(memmem(s->patch, s->patch_len, "tests/new.sh", 12));
+	assert_non_null(memmem(s->patch, s->patch_len, "deleted file", 12));
+	assert_null(memmem(s->patch, s->patch_len, "tests/t.sh", 10));
+}
+
 int
 main(void)
 {
@@ -525,6 +563,7 @@ main(void)
 		T(test_grep_and_list),
 		T(test_try_edits),
 		T(test_patch_comes_back),
+		T(test_caged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,7 +173,7 @@ tw_flood(struct tworker *w)
 	m.u.model.hashes_len = 32;
 	m.u.model.bodies.v = bodies;
 	m.u.model.bodies.n = 1;
-	for (i = 0; i < 400;) {
+	for (i = 0; i < 4000;) {
 		if (peer_send(w->peer, NULL, NULL, &m, &e) == 0)
 			i++;
 		loop_once(w->loop, 0);

@@ -174,6 +174,31 @@ rank_of(const struct queue *q, const char *file, uint32_t line,
 	return 0;
 }
 
+/* How many candidates four workers try, 20 at a time, until this one. */
+static size_t
+tried_until(struct queue *q, size_t rank)
+{
+	uint32_t got[20];
+	char name[8];
+	size_t tried = 0, n, dealt = 1;
+
+	while (rank > 0 && dealt > 0) {
+		dealt = 0;
+		for (uint32_t w = 1; w <= 4; w++) {
+			snprintf(name, sizeof name, "H%u", w);
+			n = queue_next(q, w, name, nitems(got), got);
+			dealt += n;
+			for (size_t i = 0; i < n; i++) {
+				tried++;
+				queue_settle(q, got[i], false);
+				if (got[i] == rank - 1)
+					return tried;
+			}
+		}
+	}
+	return 0;
+}
+
 static void
 run_bug(const char *root, const char *test, struct buf *out)
 {
@@ -231,9 +256,10 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	read_patch(patch, &old, &new_text);
 	rank = rank_of(
 	    q, file, line, buf_str(&old), buf_str(&new_text), &op);
-	printf("# %-14s rank %5zu of %5zu  %-20s hypotheses %2zu  failing "
-	       "%zu\n",
-	    name, rank, queue_n_cand(q), op, queue_n_hypo(q), names.n);
+	printf("# %-14s rank %5zu of %5zu  %-20s hypotheses %2zu  "
+	       "4 workers: %zu\n",
+	    name, rank, queue_n_cand(q), op, queue_n_hypo(q),
+	    tried_until(q, rank));
 	if (getenv("REPAIR_BUGS_VERBOSE") != NULL) {
 		for (size_t i = 0; i < r.n_src; i++) {
 			for (size_t k = 0; k < r.src[i]->n_region; k++)

@@ -8,6 +8,7 @@
 
 #define DEFAULT_LIMIT_MS 120000
 #define ASK_AGAIN_MS 30000
+#define DAY_S 86400
 
 static bool
 is_verdict_for(const struct msg *m, const void *ctx)
@@ -105,4 +106,10 @@ agent_limit_ms(const struct agent *a, uint64_t want)
 	if (want == 0)
 		want = max > 0 ? max : DEFAULT_LIMIT_MS;
 	return max > 0 && want > max ? max : want;
+}
+
+uint64_t
+agent_limit_s(const struct agent *a, uint64_t want_s)
+{
+	return agent_limit_ms(a, (want_s < DAY_S ? want_s : DAY_S) * 1000);
 }

@@ -66,6 +66,8 @@ void agent_end(struct agent *a, const char *verdict, const char *fmt, ...)
     printflike(3, 4);
 /* The time limit of a command in ms: want (0: the default) within TASK's. */
 uint64_t agent_limit_ms(const struct agent *a, uint64_t want);
+/* The same from a model's seconds, any number; still in ms. */
+uint64_t agent_limit_s(const struct agent *a, uint64_t want_s);
 
 /* Kinds of task. */
 void baseline_run(struct agent *a);

@@ -336,9 +336,11 @@ patch_parse(const char *s, size_t len, struct patch *ret, struct err *e)
 	if (len > ENVELOPE_MAX)
 		return err_set(
 		    e, ERR_LIMIT, "the patch is over %zu bytes", ENVELOPE_MAX);
-	if (len > 0 && memchr(s, '\0', len) != NULL)
+	if (len == 0)
+		return err_set(e, ERR_SYNTAX, "the patch is empty");
+	if (memchr(s, '\0', len) != NULL)
 		return err_set(e, ERR_SYNTAX, "the patch holds a NUL byte");
-	at = len > 0 ? memmem(s, len, "*** Begin Patch", 15) : NULL;
+	at = memmem(s, len, "*** Begin Patch", 15);
 	if (at != NULL && (at == s || at[-1] == '\n'))
 		r = envelope_parse(at, len - (size_t)(at - s), ret, e);
 	else if (len > 4 && memcmp(s, "*** ", 4) == 0 &&

@@ -108,9 +108,20 @@ tline_ms(const char *s, size_t len, double unit_ms, uint64_t *ret)
 static void
 add_name(struct strv *v, const char *name, size_t len)
 {
+	struct buf b;
+
 	if (v->n >= TESTS_MAX_NAMES || len == 0)
 		return;
-	strv_addn(v, name, text_cut(name, len, TESTS_MAX_NAME));
+	if (text_is_utf8(name, len)) {
+		strv_addn(v, name, text_cut(name, len, TESTS_MAX_NAME));
+		return;
+	}
+	/* A title was cut within a character. */
+	buf_init(&b, BUF_NOMAX);
+	if (text_clean(&b, name, len, 0) == 0)
+		strv_addn(v, buf_str(&b),
+		    text_cut(buf_str(&b), b.len, TESTS_MAX_NAME));
+	buf_clear(&b);
 }
 
 void

@@ -21,8 +21,9 @@ struct tap {
 	bool after_result;
 };
 
-static bool
-is_directive(const struct tline *l, size_t from, const char *word)
+/* Where "# SKIP" or "# TODO" begins; the line's length when there is none. */
+static size_t
+directive(const struct tline *l, size_t from, const char *word)
 {
 	size_t at = from, i, n = strlen(word);
 
@@ -31,10 +32,10 @@ is_directive(const struct tline *l, size_t from, const char *word)
 			;
 		if (l->len - i >= n && strncasecmp(l->s + i, word, n) == 0 &&
 		    (at == 0 || l->s[at - 1] != '\\'))
-			return true;
+			return at;
 		at++;
 	}
-	return false;
+	return l->len;
 }
 
 /* Titles of the levels above, then the name. Yours. */
@@ -70,7 +71,7 @@ result(struct tap *tap, const struct tline *l, size_t level, bool ok, size_t at)
 {
 	struct level *v = &tap->v[level];
 	uint64_t number;
-	size_t end, i, name, name_end, k;
+	size_t end = 0, i, name, name_end, k;
 	bool skip, todo, parent = v->below > 0;
 	char *full;
 
@@ -83,9 +84,11 @@ result(struct tap *tap, const struct tline *l, size_t level, bool ok, size_t at)
 		name++;
 	if (name + 1 < l->len && l->s[name] == '-' && l->s[name + 1] == ' ')
 		name += 2;
-	skip = is_directive(l, name, "skip");
-	todo = is_directive(l, name, "todo");
-	name_end = skip || todo ? tline_find(l, name, "#") : l->len;
+	name_end = directive(l, name, "skip");
+	skip = name_end < l->len;
+	if (!skip)
+		name_end = directive(l, name, "todo");
+	todo = !skip && name_end < l->len;
 	while (name_end > name && l->s[name_end - 1] == ' ')
 		name_end--;
 	if (name_end == name && end > i) { /* only a number */
@@ -174,6 +177,12 @@ parse_tap(const char *s, size_t len, struct test_report *t)
 
 /* --- prove: a file is a test --------------------------------------------- */
 
+static int
+cmp_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 bool
 parse_prove(const char *s, size_t len, struct test_report *t)
 {
@@ -205,8 +214,13 @@ parse_prove(const char *s, size_t len, struct test_report *t)
 			strv_addn(&files, l.s, at);
 		}
 	}
+	strv_sort(&t->failed);
 	for (i = 0; found && i < files.n; i++) {
-		if (!strv_has(&t->failed, files.v[i]))
+		const char *name = files.v[i];
+
+		if (t->failed.n == 0 ||
+		    bsearch(&name, t->failed.v, t->failed.n, sizeof name,
+			cmp_name) == NULL)
 			report_pass(t, files.v[i], strlen(files.v[i]));
 	}
 	strv_clear(&files);

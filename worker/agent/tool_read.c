@@ -24,6 +24,27 @@ count_lines(const char *s, size_t len)
 	return n + (len > 0 && s[len - 1] != '\n');
 }
 
+/* Control bytes as their pictures, so that cleaning, which plays the terminal,
+ * takes nothing away; the end of a line is a newline. */
+static void
+add_shown(struct buf *ret, const char *s, size_t len)
+{
+	size_t i, from = 0;
+
+	for (i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c >= 0x20 || c == '\n' || c == '\t')
+			continue;
+		(void)buf_add(ret, s + from, i - from);
+		from = i + 1;
+		if (c == '\r' && i + 1 < len && s[i + 1] == '\n')
+			continue;
+		(void)buf_printf(ret, "\xe2\x90%c", 0x80 + c); /* U+2400 + c */
+	}
+	(void)buf_add(ret, s + from, len - from);
+}
+
 /* Lines from..from+n-1 of s; at most BYTES_MAX bytes, whole lines but one that
  * is longer than that. Returns how many. */
 static uint64_t
@@ -93,7 +114,7 @@ read_file(struct agent *a, const json_t *args, struct tool_result *r)
 	tool_printf(r, "%s (lines %llu-%llu of %llu)\n", path,
 	    (unsigned long long)from, (unsigned long long)(from + given - 1),
 	    (unsigned long long)total);
-	(void)buf_add(&r->text, buf_str(&text), text.len);
+	add_shown(&r->text, buf_str(&text), text.len);
 out:
 	treefs_name_clear(&name);
 	buf_clear(&data);

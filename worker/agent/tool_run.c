@@ -12,7 +12,8 @@
 #include "worker/agent/output.h"
 #include "worker/agent/tool.h"
 
-#define FULL_MAX ((uint64_t)32 << 20)
+/* As much as read_file takes. */
+#define FULL_MAX ((uint64_t)TREEFS_MAX_FILE)
 
 /* Kept by name until it is known whether the result was cut. A command may
  * have left a link there: made anew, never followed. */
@@ -21,12 +22,15 @@ open_full(struct agent *a, char *name, size_t size)
 {
 	int fd;
 
+	name[0] = '\0';
 	if (a->fs.tmp_fd < 0)
 		return -1;
 	snprintf(name, size, "out-%u.txt", a->outputs + 1);
 	(void)unlinkat(a->fs.tmp_fd, name, 0);
 	fd = openat(a->fs.tmp_fd, name,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		name[0] = '\0';
 	return fd;
 }
 
@@ -58,7 +62,7 @@ run_command(struct agent *a, const json_t *args, struct tool_result *r)
 	}
 	command_spec(a, &a->cfg.inner, command, &spec);
 	x.spec = &spec;
-	x.timeout_ms = agent_limit_ms(a, arg_u64(args, "timeout_s", 0) * 1000);
+	x.timeout_ms = agent_limit_s(a, arg_u64(args, "timeout_s", 0));
 	x.full_fd = open_full(a, full, sizeof full);
 	x.full_max = FULL_MAX;
 	buf_init(&raw, BUF_NOMAX);

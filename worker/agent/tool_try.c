@@ -232,7 +232,7 @@ try_edits(struct agent *a, const json_t *args, struct tool_result *r)
 	int rc;
 
 	t.n = json_array_size(t.edits);
-	t.timeout_ms = agent_limit_ms(a, arg_u64(args, "timeout_s", 0) * 1000);
+	t.timeout_ms = agent_limit_s(a, arg_u64(args, "timeout_s", 0));
 	if (t.n == 0 || t.n > EDITS_MAX) {
 		tool_fail(r, "`edits` must hold 1 to %d edits", EDITS_MAX);
 		return;

@@ -114,7 +114,7 @@ file_name(const char *s, size_t len, char side)
 		free(name);
 		return NULL;
 	}
-	if (name[0] == side && name[1] == '/') {
+	if (side != '\0' && name[0] == side && name[1] == '/') {
 		out = xstrdup(name + 2);
 		free(name);
 		return out;

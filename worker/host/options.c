@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 
+#include "common/log.h"
 #include "common/num.h"
 
 #define EXIT_USAGE 2
@@ -56,18 +57,12 @@ static const char help_text[] =
     "  --lifeline-fd N     end when the pipe on descriptor N is hung up\n"
     "  --help, --version\n";
 
-static void usage(const char *fmt, ...) printflike(1, 2) noreturn_fn;
+static void usage(const char *text) noreturn_fn;
 
 static void
-usage(const char *fmt, ...)
+usage(const char *text)
 {
-	va_list ap;
-
-	fputs("foray-host: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputs("\nTry 'foray-host --help'.\n", stderr);
+	fprintf(stderr, "foray-host: %s\nTry 'foray-host --help'.\n", text);
 	exit(EXIT_USAGE);
 }
 
@@ -78,7 +73,7 @@ number(const char *s, uint64_t min, uint64_t max, const char *what)
 	uint64_t v;
 
 	if (num_u64(s, min, max, what, &v, &e) < 0)
-		usage("%s", e.text);
+		usage(e.text);
 	return v;
 }
 
@@ -89,7 +84,7 @@ duration(const char *s, const char *what)
 	uint64_t v;
 
 	if (num_duration_ms(s, what, &v, &e) < 0)
-		usage("%s", e.text);
+		usage(e.text);
 	return v;
 }
 
@@ -105,7 +100,8 @@ static const char *
 absolute(const char *path, const char *what)
 {
 	if (path[0] != '/')
-		usage("%s: '%s' is not an absolute path", what, path);
+		usage(
+		    xasprintf("%s: '%s' is not an absolute path", what, path));
 	return path;
 }
 
@@ -137,8 +133,8 @@ take_option(struct options *o, int c)
 		o->lifeline_fd =
 		    (int)number(optarg, 3, 1 << 20, "--lifeline-fd");
 		if (fcntl(o->lifeline_fd, F_GETFD) < 0)
-			usage("--lifeline-fd: descriptor %d: %s",
-			    o->lifeline_fd, strerror(errno));
+			usage(xasprintf("--lifeline-fd: descriptor %d: %s",
+			    o->lifeline_fd, strerror(errno)));
 		break;
 	case OPT_SHOW:
 		strv_add(&o->show, absolute(optarg, "--show"));
@@ -166,7 +162,7 @@ options_parse(struct options *o, int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		take_option(o, c);
 	if (optind < argc)
-		usage("'%s' is not an option", argv[optind]);
+		usage(xasprintf("'%s' is not an option", argv[optind]));
 	if (o->connect == NULL)
 		usage("--connect is missing");
 }

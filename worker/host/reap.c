@@ -22,11 +22,6 @@
 #define TRY_EVERY_MS 50
 #define FORK_AGAIN_MS 1000
 
-struct known {
-	TAILQ_ENTRY(known) entry;
-	pid_t pid;
-};
-
 /* A removal: of a workspace, or of all leftovers below parent. */
 struct removal {
 	STAILQ_ENTRY(removal) entry;
@@ -38,8 +33,10 @@ struct reaper {
 	struct loop *loop;
 	struct loop_watch *sigchld;
 	struct loop_watch *again;
-	TAILQ_HEAD(, known) known;
-	STAILQ_HEAD(, removal) waiting;
+	pid_t *known; /* children that are watched; in no order */
+	size_t n_known;
+	size_t known_size;
+	STAILQ_HEAD(removal_list, removal) waiting;
 	size_t n_waiting;
 	size_t n_running;
 	bool stopped;
@@ -47,36 +44,40 @@ struct reaper {
 
 /* --- processes ----------------------------------------------------------- */
 
-static struct known *
-known_find(struct reaper *r, pid_t pid)
+static bool
+is_known(const struct reaper *r, pid_t pid)
 {
-	struct known *k;
+	size_t i;
 
-	TAILQ_FOREACH (k, &r->known, entry) {
-		if (k->pid == pid)
-			return k;
+	for (i = 0; i < r->n_known; i++) {
+		if (r->known[i] == pid)
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 void
 reap_know(struct reaper *r, pid_t pid)
 {
-	struct known *k = xcalloc(1, sizeof *k);
-
-	k->pid = pid;
-	TAILQ_INSERT_TAIL(&r->known, k, entry);
+	if (r->n_known == r->known_size) {
+		r->known_size = r->known_size > 0 ? 2 * r->known_size : 16;
+		r->known =
+		    xreallocarray(r->known, r->known_size, sizeof *r->known);
+	}
+	r->known[r->n_known++] = pid;
 }
 
 void
 reap_done(struct reaper *r, pid_t pid)
 {
-	struct known *k = known_find(r, pid);
+	size_t i;
 
-	if (k == NULL)
-		return;
-	TAILQ_REMOVE(&r->known, k, entry);
-	free(k);
+	for (i = 0; i < r->n_known; i++) {
+		if (r->known[i] == pid) {
+			r->known[i] = r->known[--r->n_known];
+			break;
+		}
+	}
 	/* It may have stood before others in the queue of the dead. */
 	reap_orphans(r);
 }
@@ -93,7 +94,7 @@ reap_orphans(struct reaper *r)
 		    si.si_pid == 0)
 			return;
 		/* It hides those behind it until its watch has run. */
-		if (known_find(r, si.si_pid) != NULL)
+		if (is_known(r, si.si_pid))
 			return;
 		(void)waitpid(si.si_pid, NULL, WNOHANG); /* it is dead */
 	}
@@ -256,7 +257,6 @@ reaper_create(struct loop *l)
 	struct reaper *r = xcalloc(1, sizeof *r);
 
 	r->loop = l;
-	TAILQ_INIT(&r->known);
 	STAILQ_INIT(&r->waiting);
 	r->sigchld = loop_signal_add(l, SIGCHLD, sigchld_cb, r);
 	if (r->sigchld == NULL)
@@ -267,21 +267,17 @@ reaper_create(struct loop *l)
 void
 reaper_free(struct reaper *r)
 {
-	struct known *k;
 	struct removal *rm;
 
 	if (r == NULL)
 		return;
-	while ((k = TAILQ_FIRST(&r->known)) != NULL) {
-		TAILQ_REMOVE(&r->known, k, entry);
-		free(k);
-	}
 	while ((rm = STAILQ_FIRST(&r->waiting)) != NULL) {
 		STAILQ_REMOVE_HEAD(&r->waiting, entry);
 		removal_free(rm);
 	}
 	loop_del(r->loop, r->sigchld);
 	loop_del(r->loop, r->again);
+	free(r->known);
 	free(r);
 }
 

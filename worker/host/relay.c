@@ -24,7 +24,7 @@ struct relay {
 	struct loop *loop;
 	struct peer *up;
 	struct loop_watch *retry; /* only while something waits */
-	STAILQ_HEAD(, waiting) queue;
+	STAILQ_HEAD(waiting_list, waiting) queue;
 };
 
 struct relay *
@@ -142,10 +142,9 @@ relay_forget(struct relay *r, const struct relay_share *share)
 {
 	struct waiting *w;
 
-	STAILQ_FOREACH (w, &r->queue, entry) {
+	STAILQ_FOREACH (w, &r->queue, entry)
 		if (w->share == share)
 			w->share = NULL;
-	}
 }
 
 bool

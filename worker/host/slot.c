@@ -215,10 +215,9 @@ slot_find(struct slots *all, const char *name)
 {
 	struct slot *s;
 
-	TAILQ_FOREACH (s, &all->list, entry) {
+	TAILQ_FOREACH (s, &all->list, entry)
 		if (strcmp(s->name, name) == 0)
 			return s;
-	}
 	return NULL;
 }
 
@@ -254,11 +253,10 @@ slots_cancel(struct slots *all, const char *name, const char *why)
 {
 	struct slot *s;
 
-	TAILQ_FOREACH (s, &all->list, entry) {
+	TAILQ_FOREACH (s, &all->list, entry)
 		if (name == NULL || name[0] == '\0' ||
 		    strcmp(s->name, name) == 0)
 			slot_end(s, "cancelled", "%s", why);
-	}
 }
 
 /* --- the start ----------------------------------------------------------- */

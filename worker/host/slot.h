@@ -44,19 +44,19 @@ struct slots_conf {
 /* Everything that conf points to must outlive the slots. */
 struct slots *slots_create(const struct slots_conf *conf);
 /* Kills what is left and says so to the orchestrator. NULL is allowed. */
-void slots_free(struct slots *s);
+void slots_free(struct slots *all);
 
-size_t slots_busy(const struct slots *s);
+size_t slots_busy(const struct slots *all);
 /* name has been checked by the transport, not by slots. */
 void slots_assign(
-    struct slots *s, const char *name, const struct msg_assign *a);
+    struct slots *all, const char *name, const struct msg_assign *a);
 /* WORKER_EXIT for an ASSIGN that is not even tried. */
 void slots_refuse(
-    struct slots *s, const char *name, const char *reason, const char *why);
+    struct slots *all, const char *name, const char *reason, const char *why);
 /* A message of the orchestrator for a worker; dropped when it is not up. */
-void slots_deliver(struct slots *s, const char *name, enum msg_type type,
+void slots_deliver(struct slots *all, const char *name, enum msg_type type,
     const void *raw, size_t len);
 /* name NULL or "": all of them. */
-void slots_cancel(struct slots *s, const char *name, const char *why);
+void slots_cancel(struct slots *all, const char *name, const char *why);
 
 #endif

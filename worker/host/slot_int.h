@@ -59,7 +59,7 @@ struct slot {
 
 struct slots {
 	struct slots_conf conf;
-	TAILQ_HEAD(, slot) list;
+	TAILQ_HEAD(slot_list, slot) list;
 	size_t n;
 	uint64_t seq; /* makes directories unique */
 };

@@ -19,7 +19,7 @@
 
 /* A worker may send this much at once, and this much a second for long. */
 #define CREDIT_MAX ((uint64_t)64 << 20)
-#define CREDIT_PER_MS ((uint64_t)16 << 10)
+#define CREDIT_PER_MS ((uint64_t)4 << 10)
 #define COST_EXTRA 512 /* of any message, besides its bytes */
 
 #define WHEN_STARTING (1u << SLOT_STARTING)

@@ -1,0 +1,116 @@
+/* Which files are tests, or decide how tests run. */
+#include "common/compat.h"
+
+#include <setjmp.h>
+/* cmocka needs the one above */
+#include <cmocka.h>
+
+#include "common/buf.h"
+#include "sandbox/policy/guard.h"
+
+static void
+test_builtin(void **state unused_arg)
+{
+	static const char *const yes[] = { "tests/x.c", "a/test/b/x", "Tests/X",
+		"src/__tests__/a.js", "spec/a.rb", "a_spec.rb", "lib/a.spec.ts",
+		"a.test.js", "test_a.py", "a/test_a.py", "a_test.go",
+		"FooTest.java", "a/FooTests.java", "conftest.py",
+		"a/conftest.py", "tests.py", "test.js", "t/01.t", "pytest.ini",
+		"tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py",
+		"package.json", "package-lock.json", "yarn.lock",
+		"jest.config.js", "vitest.config.mts", ".mocharc.yml",
+		"Makefile", "sub/makefile", "GNUmakefile", "CMakeLists.txt",
+		"CTestTestfile.cmake", "Cargo.toml", "go.mod", "build.gradle",
+		"pom.xml", ".coveragerc", "sitecustomize.py",
+		"usercustomize.py", ".github/workflows/ci.yml",
+		".gitlab-ci.yml", ".ci/run", ".circleci/config.yml",
+		"Jenkinsfile" };
+	static const char *const no[] = { "src/a.c", "attest.py", "latest.js",
+		"contest/a.py", "a.py", "testing.py", "spectrum/a.c",
+		"inspect.py", "test", "mytests", "testimony/x.c", "README.md",
+		"main.go", "src/protest.c", "a/.gitignore", "github/x" };
+
+	for (size_t i = 0; i < nitems(yes); i++) {
+		if (!guard_is_builtin(yes[i]))
+			fail_msg("%s is none", yes[i]);
+	}
+	for (size_t i = 0; i < nitems(no); i++) {
+		if (guard_is_builtin(no[i]))
+			fail_msg("%s is one", no[i]);
+	}
+}
+
+static void
+expect(const char *command, const char *workdir, const char *expected)
+{
+	struct strv files = { 0 }, globs = { 0 }, commands = { 0 }, got = { 0 };
+	struct buf b;
+
+	buf_init(&b, 4096);
+	strv_addl(&files, "app.py", "app/main.py", "bin/check.sh", "data/x y",
+	    "golden/a.out", "pkg/mod.py", "pkg/self_check.py", "sub/app.py",
+	    "sub/run.sh", "tests/test_a.py", (char *)NULL);
+	strv_addl(&globs, "golden/**", (char *)NULL);
+	strv_add(&commands, command);
+	guard_select(&files, &globs, &commands, workdir, &got);
+	for (size_t i = 0; i < got.n; i++) {
+		if (strcmp(got.v[i], "golden/a.out") != 0 &&
+		    strcmp(got.v[i], "tests/test_a.py") != 0)
+			(void)buf_printf(
+			    &b, "%s%s", b.len > 0 ? " " : "", got.v[i]);
+	}
+	if (strcmp(buf_str(&b), expected) != 0)
+		fail_msg(
+		    "%s: \"%s\", not \"%s\"", command, buf_str(&b), expected);
+	assert_true(strv_has(&got, "golden/a.out"));
+	assert_true(strv_has(&got, "tests/test_a.py"));
+	buf_clear(&b);
+	strv_clear(&files);
+	strv_clear(&globs);
+	strv_clear(&commands);
+	strv_clear(&got);
+}
+
+static void
+test_commands(void **state unused_arg)
+{
+	expect("true", "", "");
+	expect("python3 app.py", "", "app.py");
+	expect("python3 ./app.py --fast", "", "app.py");
+	expect("python3 app.py", "sub", "sub/app.py");
+	expect("python3 ../app.py", "sub", "app.py");
+	expect("cd sub && ./run.sh", "", "");
+	expect(
+	    "sh sub/run.sh;bin/check.sh|tee x", "", "bin/check.sh sub/run.sh");
+	expect("(bin/check.sh)>log", "", "bin/check.sh");
+	expect("X=\"bin/check.sh\" sh -c '$X'", "", "bin/check.sh");
+	expect("run --script=bin/check.sh", "", "bin/check.sh");
+	expect("pytest app.py::test_x tests/", "", "app.py");
+	expect("python3 -m pkg.mod", "", "");
+	expect("python3 -m pkg.self_check", "", "pkg/self_check.py");
+	expect("python3 -m unittest pkg.mod", "", "pkg/mod.py");
+	expect("python3 -m unittest pkg.mod.TestX.test_y", "", "pkg/mod.py");
+	expect("pytest --cov=app --cov=pkg.mod", "", "");
+	expect("python3 /app.py ../../app.py", "", "");
+	expect("", "", "");
+}
+
+static void
+test_nothing(void **state unused_arg)
+{
+	struct strv none = { 0 }, got = { 0 };
+
+	guard_select(&none, NULL, NULL, NULL, &got);
+	assert_int_equal(got.n, 0);
+	strv_clear(&got);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_builtin),
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_nothing) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
