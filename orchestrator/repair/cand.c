@@ -254,7 +254,13 @@ cands_sort(struct cands *c, uint64_t seed)
 		qsort(c->v, c->n, sizeof *c->v, compare);
 	if (c->n > CAND_MAX)
 		c->floor = c->v[CAND_MAX - 1].score;
-	while (c->n > CAND_MAX)
+	cands_keep(c, CAND_MAX);
+}
+
+void
+cands_keep(struct cands *c, size_t n)
+{
+	while (c->n > n)
 		cand_free(&c->v[--c->n]);
 }
 

@@ -53,6 +53,8 @@ void cands_add(struct cands *c, const struct source *s, uint32_t idx,
     size_t len);
 /* Best first, at most CAND_MAX. */
 void cands_sort(struct cands *c, uint64_t seed);
+/* Drop all but the first n. */
+void cands_keep(struct cands *c, size_t n);
 /* The old lines, without the last newline; to free. */
 char *cand_old(const struct cand *c, const struct source *s);
 uint64_t cand_key(

@@ -52,6 +52,7 @@ queue_create(struct cands *c, struct source *const *sources, size_t n_sources,
 	struct queue *q = xcalloc(1, sizeof *q);
 
 	cands_sort(c, seed);
+	cands_keep(c, QUEUE_MAX_CAND);
 	q->c = *c;
 	*c = (struct cands) { 0 };
 	q->sources = sources;

@@ -18,6 +18,8 @@
 #include "orchestrator/repair/operators.h"
 
 #define QUEUE_MAX_HYPO 24
+/* The most likely ones that are tried at all; a run must end. */
+#define QUEUE_MAX_CAND 1000
 #define QUEUE_NONE SIZE_MAX
 
 struct hypo {

@@ -132,6 +132,18 @@ by_score(const void *va, const void *vb)
 	return strcmp(a->path, b->path);
 }
 
+static struct reading_file *
+find_file(struct reading *r, const char *path)
+{
+	if (text_starts(path, "./"))
+		path += 2;
+	for (size_t i = 0; i < r->n_file; i++) {
+		if (strcmp(r->file[i].path, path) == 0)
+			return &r->file[i];
+	}
+	return NULL;
+}
+
 static void
 take_list(struct reading *r, const struct facts *f, const char *text)
 {
@@ -147,6 +159,8 @@ take_list(struct reading *r, const struct facts *f, const char *text)
 
 		if (!bad && text_starts(path, "./"))
 			memmove(path, path + 2, len - 1);
+		/* Names with newlines in them can look alike. */
+		bad = bad || find_file(r, path) != NULL;
 		p += len;
 		p += *p == '\n';
 		if (bad) {
@@ -164,18 +178,6 @@ take_list(struct reading *r, const struct facts *f, const char *text)
 		buf_init(&r->file[r->n_file++].text, SOURCE_MAX_BYTES);
 	}
 	r->listed = true;
-}
-
-static struct reading_file *
-find_file(struct reading *r, const char *path)
-{
-	if (text_starts(path, "./"))
-		path += 2;
-	for (size_t i = 0; i < r->n_file; i++) {
-		if (strcmp(r->file[i].path, path) == 0)
-			return &r->file[i];
-	}
-	return NULL;
 }
 
 /* "PATH (lines A-B of N)" and then B - A + 1 lines. */

@@ -228,7 +228,11 @@ on_tool(struct run *r, struct worker *w unused_arg, const struct msg_summary *m)
 	const char *text = provider_script_result(gateway_provider(r->gateway));
 
 	if (r->tool != NULL) {
-		r->tool->text = text != NULL ? xstrdup(text) : NULL;
+		/* What ends the worker has no result but its summary. */
+		r->tool->text = text != NULL         ? xstrdup(text)
+		    : strcmp(r->o.tool, "finish") == 0
+		    ? xasprintf("finished: %s", m->verdict)
+		    : NULL;
 		r->tool->patch =
 		    xstrndup(m->patch_len > 0 ? m->patch : "", m->patch_len);
 	}

@@ -191,7 +191,7 @@ def biggest(stop, found):
     """The most memory that any process of foray has had."""
     while not stop.wait(0.05):
         for p in lib.descendants():
-            if p.name.startswith("foray"):
+            if p.name.startswith("foray") or p.is_worker():
                 for line in p.read("status").splitlines():
                     if line.startswith(b"VmHWM:"):
                         kib = int(line.split()[1])

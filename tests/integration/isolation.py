@@ -29,7 +29,7 @@ def agents(live):
     found = {}
     for worker, pid in explorers(live).items():
         for p in lib.descendants(pid):
-            if p.name == "foray-worker":
+            if p.is_worker():
                 found.setdefault(worker, p)
     return found
 
@@ -84,7 +84,7 @@ def kill_one(live, who):
     worker, pid = sorted(alive.items())[0]
     tree = lib.descendants(pid) + [lib.Process(pid)]
     lib.check(tree[-1].name == "bwrap", who + ": its pid is bwrap's", tree)
-    lib.check(any(p.name == "foray-worker" for p in tree),
+    lib.check(any(p.is_worker() for p in tree),
               who + ": the worker is in it", tree)
     os.kill(pid, signal.SIGKILL)
     rest = lib.left_alive(tree)

@@ -111,6 +111,9 @@ class Process:
             return False
         return now.start == self.start and now.state not in "ZX"
 
+    def is_worker(self):
+        return self.name in ("worker", "foray-worker")
+
     def namespaces(self):
         return {n: os.readlink("/proc/%d/ns/%s" % (self.pid, n))
                 for n in NAMESPACES}
@@ -300,10 +303,13 @@ class Box:
             os.makedirs(path)
         self.env = dict(os.environ, HOME=self.home, XDG_STATE_HOME=self.state,
                         XDG_CACHE_HOME=self.cache, LC_ALL="C.UTF-8",
-                        GIT_CONFIG_NOSYSTEM="1", PYTHONDONTWRITEBYTECODE="1")
+                        GIT_CONFIG_NOSYSTEM="1",
+                        PYTHONDONTWRITEBYTECODE="1")
         for name in ("XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "FORAY_DEBUG",
                      "NODE_TEST_CONTEXT"):
             self.env.pop(name, None)
+        write(os.path.join(self.home, ".gitconfig"),
+              "[user]\n\tname = T\n\temail = t@localhost\n")
         self.mine = []  # Popen objects
         self.foray = FORAY
         if uid is not None:
@@ -366,11 +372,8 @@ class Box:
         return path
 
     def git(self, path, *args, **more):
-        env = dict(self.env, GIT_CONFIG_COUNT="3",
-                   GIT_CONFIG_KEY_0="safe.directory", GIT_CONFIG_VALUE_0="*",
-                   GIT_CONFIG_KEY_1="user.name", GIT_CONFIG_VALUE_1="T",
-                   GIT_CONFIG_KEY_2="user.email",
-                   GIT_CONFIG_VALUE_2="t@localhost")
+        env = dict(self.env, GIT_CONFIG_COUNT="1",
+                   GIT_CONFIG_KEY_0="safe.directory", GIT_CONFIG_VALUE_0="*")
         return subprocess.run(["git", "-C", path, *args], env=env, check=True,
                               stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, **more).stdout

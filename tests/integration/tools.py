@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Each tool by `foray tool`: what it does, what it refuses, and that the tree
 changes with --apply only."""
+import concurrent.futures
 import json
 import os
 
@@ -244,7 +245,9 @@ def applied(box):
 
 with lib.Box() as the_box:
     tree = Tree(the_box)
-    for part_of_it in (reading, editing, running, malformed, escapes, protected):
-        part_of_it(tree)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for part in [pool.submit(f, tree) for f in (
+                escapes, reading, editing, running, malformed, protected)]:
+            part.result()
     applied(the_box)
 lib.done()

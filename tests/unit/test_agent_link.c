@@ -32,7 +32,7 @@ has(const char *s, const char *part)
 }
 
 static void
-hasnt(const char *s, const char *part)
+has_not(const char *s, const char *part)
 {
 	if (strstr(s, part) != NULL)
 		fail_msg("\"%s\" is in: %s", part, s);
@@ -372,7 +372,7 @@ test_commands(void **state)
 	has(b->results.v[6], "denied");
 	assert_true(strlen(b->results.v[7]) < 200);
 	has(b->results.v[7], "done");
-	hasnt(b->results.v[7], "\033");
+	has_not(b->results.v[7], "\033");
 	has(b->results.v[8], "end");
 	assert_true(loop_now_ms() - began < 20000);
 	has(b->audits.v[0], "command echo hi");

@@ -336,7 +336,7 @@ patch_parse(const char *s, size_t len, struct patch *ret, struct err *e)
 	if (len > ENVELOPE_MAX)
 		return err_set(
 		    e, ERR_LIMIT, "the patch is over %zu bytes", ENVELOPE_MAX);
-	if (len == 0)
+	if (s == NULL || len == 0)
 		return err_set(e, ERR_SYNTAX, "the patch is empty");
 	if (memchr(s, '\0', len) != NULL)
 		return err_set(e, ERR_SYNTAX, "the patch holds a NUL byte");

@@ -275,10 +275,12 @@ real_rel(const struct treefs *fs, const char *rel, char **ret, struct err *e)
 		free(rest);
 		rest = p;
 		slash = strrchr(dir, '/');
-		if (slash != NULL)
+		if (slash == NULL) {
+			free(dir);
+			dir = xstrdup(".");
+		} else {
 			*slash = '\0';
-		else
-			strcpy(dir, ".");
+		}
 	}
 	if (fd < 0) {
 		r = open_error(fd, rel, e);

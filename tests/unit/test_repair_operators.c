@@ -1,0 +1,288 @@
+/* Each operator: one place, and an edit that must be among its candidates. */
+#include "common/compat.h"
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "common/buf.h"
+#include "common/log.h"
+#include "orchestrator/repair/operators.h"
+
+struct row {
+	const char *op, *path, *text;
+	uint32_t line;
+	const char *want; /* the new lines */
+};
+
+static const struct row rows[] = {
+	{ "pair word", "a.py", "def f(a, b):\n    return a and b\n", 2,
+	    "    return a or b" },
+	{ "pair word", "a.c", "int f(void) { return a && b; }\n", 1,
+	    "int f(void) { return a || b; }" },
+	{ "pair word", "a.py", "def f():\n    return True\n", 2,
+	    "    return False" },
+	{ "operand dropped", "a.py", "x = a + b * 2\n", 1, "x = a" },
+	{ "operand dropped", "a.js", "f(a && !b);\n", 1, "f(!b);" },
+	{ "operand dropped", "a.py", "x = -y\n", 1, "x = y" },
+	{ "operand dropped", "a.sh", "[ -f a ] && [ -f b ] && c\n", 1,
+	    "[ -f b ] && c" },
+	{ "arguments swapped", "a.py", "f(a, g(b, c))\n", 1,
+	    "f(g(b, c), a)" },
+	{ "arguments swapped", "a.py", "def f():\n    return a, b\n", 2,
+	    "    return b, a" },
+	{ "arguments swapped", "a.sh", "f \"$a\" \"$b c\" d\n", 1,
+	    "f \"$b c\" \"$a\" d" },
+	{ "operands swapped", "a.py", "x = a.b - c[0]\n", 1,
+	    "x = c[0] - a.b" },
+	{ "relation", "a.py", "while lo < hi:\n    lo += 1\n", 1,
+	    "while lo <= hi:" },
+	{ "relation", "a.sh", "if [ \"$a\" -gt 1 ]; then b; fi\n", 1,
+	    "if [ \"$a\" -ge 1 ]; then b; fi" },
+	{ "relation", "a.sh", "if [ \"$a\" = b ]; then c; fi\n", 1,
+	    "if [ \"$a\" != b ]; then c; fi" },
+	{ "relation", "a.js", "if (a === b) c();\n", 1,
+	    "if (a !== b) c();" },
+	{ "relation and constant", "a.py", "if n == 0:\n    pass\n", 1,
+	    "if n <= 1:" },
+	{ "constant", "a.py", "x = y[10]\n", 1, "x = y[9]" },
+	{ "constant", "a.c", "int f(void) { return 0x1f; }\n", 1,
+	    "int f(void) { return 0x20; }" },
+	{ "constant", "a.c", "#define N 7\n", 1, "#define N 8" },
+	{ "constant", "a.js", "function f(a = 1) {}\n", 1,
+	    "function f(a = 2) {}" },
+	{ "far constant", "a.py", "x = 0.5\n", 1, "x = 0.05" },
+	{ "far constant", "a.py", "x = 50\n", 1, "x = 100" },
+	{ "attribute", "a.py", "x = a.left\ny = a.right\n", 1,
+	    "x = a.right" },
+	{ "string", "a.py", "f(x, 'ab')\n", 1, "f(x, 'AB')" },
+	{ "string", "a.py", "f(x, '(')\n", 1, "f(x, ')')" },
+	{ "string", "a.py", "f(x, ' ')\n", 1, "f(x, '')" },
+	{ "other literal", "a.py", "a = f('x')\nb = f('y')\n", 1,
+	    "a = f('y')" },
+	{ "default value", "a.py", "def f(a, b=None):\n    pass\n", 1,
+	    "def f(a, b=0):" },
+	{ "method to assignment", "a.py", "x.add(y)\n", 1, "x = y" },
+	{ "argument dropped", "a.py", "f(a, b, c)\n", 1, "f(a, c)" },
+	{ "argument dropped", "a.sh", "f -x \"$a\" b\n", 1, "f -x b" },
+	{ "sibling name", "a.py", "x = a.lstrip()\n", 1, "x = a.rstrip()" },
+	{ "assignment operator", "a.c", "void f(void) { a += b; }\n", 1,
+	    "void f(void) { a -= b; }" },
+	{ "assignment operator", "a.py", "x = a & b\n", 1, "x = a | b" },
+	{ "plus one", "a.py", "x = range(n)\n", 1, "x = range(n + 1)" },
+	{ "plus one", "a.py", "x = a[i]\n", 1, "x = a[i - 1]" },
+	{ "plus one", "a.py", "x = n * m\n", 1, "x = (n - 1) * m" },
+	{ "statement deleted", "a.py", "def f():\n    a()\n    b()\n    c()\n",
+	    3, "    c()" },
+	{ "statement deleted", "a.py", "if x:\n    a()\nb()\n", 2,
+	    "    pass" },
+	{ "statement deleted", "a.py",
+	    "def f():\n    if x:\n        return 1\n    c()\n", 2,
+	    "    c()" },
+	{ "unwrapped", "a.py", "x = abs(y)\n", 1, "x = y" },
+	{ "unwrapped", "a.py", "x = y.strip()\n", 1, "x = y" },
+	{ "unwrapped", "a.c", "int f(void) { return a[i]; }\n", 1,
+	    "int f(void) { return a; }" },
+	{ "negated", "a.py", "if not x:\n    pass\n", 1, "if x:" },
+	{ "negated", "a.py", "if x.y:\n    pass\n", 1, "if not x.y:" },
+	{ "negated", "a.js", "if (a && b.c) { d(); }\n", 1,
+	    "if (a && !b.c) { d(); }" },
+	{ "negated", "a.py", "if x in y:\n    pass\n", 1,
+	    "if x not in y:" },
+	{ "negated", "a.js", "if (!(a < b)) c();\n", 1, "if (a < b) c();" },
+	{ "arithmetic", "a.py", "x = a / b\n", 1, "x = a // b" },
+	{ "clamped", "a.py", "x = a - b\n", 1, "x = max(0, a - b)" },
+	{ "clamped", "a.js", "this.n = b;\n", 1,
+	    "this.n = Math.min(this.n, b);" },
+	{ "list value", "a.py", "def f():\n    return x\n", 2,
+	    "    return [x]" },
+	{ "name", "a.py", "def f(low, high):\n    return low\n", 2,
+	    "    return high" },
+	{ "name", "a.sh", "f() {\n  a=$1 b=$2\n  echo \"$a\"\n}\n", 3,
+	    "  echo \"$b\"" },
+	{ "names swapped", "a.py", "x = a[i] - b[j]\n", 1,
+	    "x = a[j] - b[i]" },
+	{ "collapsed", "a.py", "def f(a, b):\n    return g(a) + b\n", 2,
+	    "    return b" },
+	{ "donor", "a.py",
+	    "def f(a, b):\n    x = b\n    y = a.size - 1\n", 2,
+	    "    x = a.size - 1" },
+	{ "twin clause", "a.py",
+	    "def f(c, d, q):\n    if c == '|' and d == 0 and not q:\n"
+	    "        g()\n    if c == ',' and not q:\n        h()\n",
+	    4, "    if c == ',' and not q and d == 0:" },
+	{ "twin argument", "a.py",
+	    "def f(a, now):\n    x = g(now, 1)\n    y = g(a.old, 1)\n", 3,
+	    "    y = g(now, 1)" },
+	{ "guard", "a.py", "def f(a):\n    return a.b is False\n", 2,
+	    "    return a is not None and a.b is False" },
+	{ "clause cloned", "a.c",
+	    "int f(int a, int b)\n{\n\tif (a > 1)\n\t\treturn 1;\n"
+	    "\tif (b)\n\t\treturn 2;\n}\n",
+	    5, "\tif (b && a > 1)" },
+	{ "clause cloned", "a.js",
+	    "function f(a, b) {\n  if (!a) return 1;\n"
+	    "  return b.some((c) => c.x);\n}\n",
+	    3, "  return b.some((c) => c.x && !a);" },
+	{ "slice", "a.py", "for x in items:\n    pass\n", 1,
+	    "for x in items[1:]:" },
+	{ "wrapped", "a.py", "x = sorted(a)\ny = b\n", 2, "y = sorted(b)" },
+	{ "atom clause", "a.py", "def f(a, b):\n    if a:\n        pass\n", 2,
+	    "    if a and b == 0:" },
+	{ "statement inserted", "a.py",
+	    "def f(a):\n    a.n += 1\n    if a:\n        b()\n", 4,
+	    "        b()\n        a.n += 1" },
+	{ "term appended", "a.py", "def f(a, b):\n    return a\n", 2,
+	    "    return a + b" },
+	{ "test", "a.sh", "if [ -f x ]; then y; fi\n", 1,
+	    "if [ -d x ]; then y; fi" },
+	{ "expansion", "a.sh", "a=${b%.*}\n", 1, "a=${b%%.*}" },
+	{ "expansion", "a.sh", "f \"$@\" >x\n", 1, "f \"$@\" >>x" },
+	{ "option", "a.sh", "a | sort\n", 1, "a | sort -n" },
+};
+
+static bool
+made(const struct row *r, bool by_op)
+{
+	struct source *s =
+	    source_create(r->path, r->text, strlen(r->text));
+	struct cands c = { 0 };
+	bool found = false;
+
+	assert_non_null(s);
+	repair_generate(&c, s, 0, NULL);
+	for (size_t i = 0; i < c.n && !found; i++)
+		found = c.v[i].line == r->line &&
+		    (!by_op ||
+		        strcmp(repair_ops[c.v[i].op].name, r->op) == 0) &&
+		    strcmp(c.v[i].new_text, r->want) == 0;
+	cands_clear(&c);
+	source_free(s);
+	return found;
+}
+
+static void
+test_rows(void **state)
+{
+	int bad = 0;
+
+	(void)state;
+	for (size_t i = 0; i < nitems(rows); i++) {
+		/* An operator before it may have made the same edit. */
+		if (made(&rows[i], false))
+			continue;
+		print_error("%s: %s does not become %s\n", rows[i].op,
+		    rows[i].text, rows[i].want);
+		bad++;
+	}
+	assert_int_equal(bad, 0);
+}
+
+/* No operator without a row above that it made itself. */
+static void
+test_all_operators(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < n_repair_ops; k++) {
+		bool found = false;
+
+		for (size_t i = 0; i < nitems(rows) && !found; i++)
+			found = strcmp(rows[i].op, repair_ops[k].name) == 0 &&
+			    made(&rows[i], true);
+		if (!found)
+			print_error("nothing tests %s\n", repair_ops[k].name);
+		assert_true(found);
+	}
+	assert_true(n_repair_ops <= 64); /* a bit each in the model's notes */
+}
+
+static void
+none(const char *path, const char *text)
+{
+	struct source *s = source_create(path, text, strlen(text));
+	struct cands c = { 0 };
+
+	repair_generate(&c, s, 0, NULL);
+	if (c.n > 0)
+		print_error("%s: %s\n", text, c.v[0].what);
+	assert_int_equal(c.n, 0);
+	cands_clear(&c);
+	source_free(s);
+}
+
+/* Comments, imports, prototypes, documentation: nothing runs there. */
+static void
+test_inert(void **state)
+{
+	(void)state;
+	none("a.py", "# a < b\n\"\"\"x < 1\"\"\"\nimport a, b\n");
+	none("a.c", "/* a < b */\n#include <a.h>\nint f(int a, int b);\n");
+	none("a.sh", "#!/bin/sh\n# a -lt b\n");
+	none("a.py", "");
+}
+
+static void
+test_no_duplicates(void **state)
+{
+	static const char text[] =
+	    "def f(a, b):\n    if a < b and b > 0:\n        return a - b\n"
+	    "    return max(a, b)\n";
+	struct source *s = source_create("a.py", text, strlen(text));
+	struct cands c = { 0 };
+
+	(void)state;
+	repair_generate(&c, s, 0, NULL);
+	cands_sort(&c, 0);
+	for (size_t i = 0; i < c.n; i++) {
+		char *old = cand_old(&c.v[i], s);
+
+		assert_string_not_equal(old, c.v[i].new_text);
+		free(old);
+		for (size_t k = 0; k < i; k++)
+			assert_false(c.v[i].line == c.v[k].line &&
+			    c.v[i].n_lines == c.v[k].n_lines &&
+			    strcmp(c.v[i].new_text, c.v[k].new_text) == 0);
+		if (i > 0)
+			assert_true(c.v[i].score <= c.v[i - 1].score);
+	}
+	cands_clear(&c);
+	source_free(s);
+}
+
+/* A quarter of a megabyte of code stays bounded. */
+static void
+test_large(void **state)
+{
+	struct source *s;
+	struct cands c = { 0 };
+	struct buf b;
+
+	(void)state;
+	buf_init(&b, 1 << 20);
+	(void)buf_adds(&b, "def f(a, b):\n");
+	while (b.len < SOURCE_MAX_BYTES - 100)
+		(void)buf_printf(&b, "    x%zu = a[%zu] + b * f(a, x, %zu)\n",
+		    b.len, b.len, b.len);
+	s = source_create("a.py", buf_str(&b), b.len);
+	assert_non_null(s);
+	repair_generate(&c, s, 0, NULL);
+	cands_sort(&c, 0);
+	assert_int_equal(c.n, CAND_MAX);
+	cands_clear(&c);
+	source_free(s);
+	buf_clear(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_all_operators),
+		cmocka_unit_test(test_inert),
+		cmocka_unit_test(test_no_duplicates),
+		cmocka_unit_test(test_large),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
