@@ -98,8 +98,8 @@ ipc_listen(const char *path, mode_t mode, struct ipc_file *ret, struct err *e)
 	}
 	if (chmod(path, mode) < 0 || lstat(path, &st) < 0 ||
 	    listen(fd, IPC_BACKLOG) < 0) {
-		r = err_set(
-		    e, -errno, "listen on %s: %s", path, strerror(errno));
+		r = err_set(e, -errno, "listen on %s: %s", sun.sun_path,
+		    strerror(errno));
 		fd_close(&fd);
 		(void)unlink(path); /* the first error is the one to tell */
 		return r;

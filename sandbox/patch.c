@@ -140,7 +140,7 @@ git_line(struct parser *p, const struct patch_line *l)
 		r = strip(p, b, &sb);
 		b = NULL;
 	}
-	if (r == 0 && strcmp(sa, sb) == 0) {
+	if (r == 0 && sa != NULL && sb != NULL && strcmp(sa, sb) == 0) {
 		p->name = sa;
 		sa = NULL;
 	}

@@ -2,22 +2,32 @@
  * snapshot.h - a private copy of a tree as it is now.
  *
  * Everything goes in: uncommitted, untracked and ignored files; sockets, fifos
- * and devices do not, nor do untracked credential files (.env always; the list
- * is in snapshot.c). Every ".git" below the tree is left out; at the top a
- * private one is made: the base commit alone, shallow, its index refreshed, no
- * remotes, hooks, credentials or other history; the user's configuration of
- * the repository is not copied. Files keep their mode (without setuid, setgid) and mtime;
- * the owner is stage_uid().
+ * and devices do not, nor do credential files that git does not track (.env not
+ * even then; the list is in snapshot_scan.c). Every ".git" below the tree is
+ * left out; at the top a private one is made: the base commit alone, shallow,
+ * its index refreshed, no remotes, hooks, credentials or other history; the
+ * user's configuration of the repository is not copied. Files keep their mode
+ * (without setuid, setgid) and mtime; the owner is stage_uid().
  *
  * Layout of the store, below DIR (path_cache_dir()/snapshots):
  *	ID/tree/      the copy; never written again
- *	ID/manifest   one JSON array a line: path, type, mode, size, mtime_ns,
- *	              ctime_ns, inode, hash or link target
+ *	ID/manifest   an object (version, id, made_ns, git, boot), then one JSON
+ *	              array a line: path, type, mode, size, mtime_ns, ctime_ns,
+ *	              inode, hash or link target
  *	by-path/HASH  the id of the last snapshot of the tree with this path
- * ID is a hash of the content (paths, modes, hashes), 32 hex digits. A new
- * snapshot links the files that did not change (size, mtime, ctime, inode) from
- * the last one of the same path and copies the rest (reflink where it can).
- * A file that changes while it is read is read again, thrice at most.
+ *	by-path/HASH.m   as ID/manifest, with this path's times and inodes
+ *	tmp-PID-RANDOM   one that is being made; swept when its lock is free
+ *
+ * ID is a hash of the content (paths, modes, hashes, the commit; not times),
+ * 32 hex digits. A new snapshot links the files that did not change (size,
+ * mtime, ctime, inode) from the last one of the same path and copies the rest
+ * (reflink where it can). A file that changes while it is read is read again,
+ * thrice at most; one whose times were younger than two seconds is read again
+ * by the next snapshot.
+ *
+ * Left out and named in skipped: what can't be read, credentials, special
+ * files, paths over PATH_MAX, file systems of the kernel (/proc). Left out
+ * silently: the store, foray's state and cache directories.
  */
 #ifndef SANDBOX_SNAPSHOT_H
 #define SANDBOX_SNAPSHOT_H
@@ -27,13 +37,14 @@
 
 struct snapshot {
 	char *id;
-	char *tree;	   /* absolute path of the copy */
-	char *root;	   /* absolute path of the original */
-	char *commit;	   /* base commit in hex; NULL: none or no git */
-	struct strv files; /* relative paths of regular files and links, sorted */
+	char *tree;          /* absolute path of the copy */
+	char *root;          /* absolute path of the original */
+	char *commit;        /* base commit in hex; NULL: none or no git; a
+				repository that can't be used is in skipped */
+	struct strv files;   /* regular files and links, relative, sorted */
 	struct strv skipped; /* "path: why", for a person; at most 100 */
-	uint64_t bytes;	     /* of all regular files */
-	bool reused;	     /* nothing had to be copied */
+	uint64_t bytes;      /* of all regular files */
+	bool reused;         /* this id was there already */
 };
 
 struct snapshot_opts {
@@ -46,7 +57,8 @@ struct snapshot_opts {
 
 /* root: the top of the tree (for git: of the work tree). Never writes below
  * root, never runs anything that the repository configures. A half-made
- * snapshot is removed. -ENOSPC keeps its number, and the text says where and how much. */
+ * snapshot is removed. -ENOSPC keeps its number, and the text says where and
+ * how much. */
 int snapshot_create(const char *root, const struct snapshot_opts *o,
     struct snapshot *ret, struct err *e);
 void snapshot_clear(struct snapshot *s);

@@ -49,7 +49,7 @@ make_overlay(
 	struct overlay *o = &w->overlay;
 	int r;
 
-	o->dir = path_join(w->dir, "o");
+	o->dir = path_join(w->dir, "ws");
 	o->on_tmpfs = w->layout == LAYOUT_TMPFS;
 	strv_add(&o->lowers, base);
 	r = own_dir(o->dir, 0700, e);

@@ -11,7 +11,8 @@ demo: deps
 # objects it needs beside them in test_X_OBJS.
 AGENT_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/agent/*.c)))
 HOST_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/host/*.c)))
-ORCH_OBJS := $(call objs,$(filter-out orchestrator/main.c, \
+ORCH_OBJS := $(call objs,$(filter-out orchestrator/main.c \
+	$(wildcard orchestrator/cmd_*.c), \
 	$(wildcard orchestrator/*.c orchestrator/*/*.c)))
 LIB_OBJS := $(call objs,$(SANDBOX) $(PROTO) $(COMMON))
 
@@ -19,7 +20,7 @@ UNIT := $(wildcard tests/unit/test_*.c)
 UNIT_PROGS := $(patsubst %.c,$(BUILD)/%,$(UNIT))
 unit_objs = $(if $(findstring test_agent_,$(1)),$(AGENT_OBJS)) \
 	$(if $(findstring test_host_,$(1)),$(HOST_OBJS)) \
-	$(if $(findstring test_repair_,$(1))$(findstring test_gateway_,$(1))$(findstring test_orch_,$(1)),$(filter-out %/cmd_%.o,$(ORCH_OBJS)))
+	$(if $(findstring test_repair_,$(1))$(findstring test_gateway_,$(1))$(findstring test_orch_,$(1)),$(ORCH_OBJS))
 
 define unit_program
 $(BUILD)/$(1:.c=): $(BUILD)/$(1:.c=.o) $(call unit_objs,$(1)) $(LIB_OBJS)
@@ -36,7 +37,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(FUZZ_SRCS))
 FUZZ_SECONDS ?= 60
 
 fuzz_objs = $(if $(findstring fuzz_agent_,$(1)),$(AGENT_OBJS)) \
-	$(if $(findstring fuzz_repair,$(1)),$(filter-out %/cmd_%.o,$(ORCH_OBJS)))
+	$(if $(findstring fuzz_repair,$(1)),$(ORCH_OBJS))
 define fuzz_program
 $(BUILD)/tests/replay/$(1): $(BUILD)/tests/fuzz/$(1).o \
 		$(BUILD)/tests/fuzz/replay.o $(call fuzz_objs,$(1)) $(LIB_OBJS)

@@ -361,7 +361,8 @@ op_slice(struct gen *g, size_t i)
 
 	if (!expr_is_end(s, i) || tok_kind(s, i, TOK_NUMBER) ||
 	    tok_kind(s, i, TOK_STRING) || tok_flag(s, i, TF_VALUE) ||
-	    tok_in(s, i + 1, "( [ . = :"))
+	    tok_in(s, i + 1, "( [ . =") ||
+	    (tok_is(s, i + 1, ":") && i + 1 != gen_stmt(g, i)->last))
 		return;
 	a = expr_primary_start(s, i);
 	if (a == EXPR_NONE || a == gen_stmt(g, i)->first)

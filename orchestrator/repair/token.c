@@ -381,8 +381,10 @@ newline_ends(const struct lexer *lx)
 		return false;
 	while (p < lx->end && strchr(" \t\r\n", s->text[p]) != NULL)
 		p++;
-	return lx->paren == 0 &&
-	    strchr(".?:&|+-*/%=<>,)]}({", at(lx, p)) == NULL;
+	if (lx->paren > 0)
+		return false;
+	return p >= lx->end ||
+	    strchr(".?:&|+-*/%=<>,)]}({", s->text[p]) == NULL;
 }
 
 static bool

@@ -101,11 +101,18 @@ on_audit(struct run *r, struct worker *w, const struct msg *m)
 	 * recorded, and what can't be recorded must not happen. */
 	out.u.verdict.seq = in->seq;
 	out.u.verdict.verdict = "allow";
+	if (in->seq == w->audit_seq) {
+		/* Asked again, the answer was lost: one act, one line. */
+		reply(r, w, &out);
+		return;
+	}
 	if (audit_write(r->audit, run_now(r), w->name, in->act, in->subject,
 		in->detail, "allow", &e) < 0) {
 		out.u.verdict.verdict = "deny";
 		out.u.verdict.reason = "the audit record can't be written";
 		log_error("audit: %s", e.text);
+	} else {
+		w->audit_seq = in->seq;
 	}
 	reply(r, w, &out);
 }

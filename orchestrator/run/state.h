@@ -76,6 +76,7 @@ struct worker {
 	uint64_t pid;
 	uint64_t start_ms;
 	uint64_t calls, tools;
+	uint64_t audit_seq; /* of its last act that was recorded */
 	bool ready;
 	bool summary; /* it has sent one */
 };

@@ -239,10 +239,11 @@ read_spec(struct sandbox_spec *ret, struct toolchain *ret_tools)
 	if (file_read(SPEC_IN, true, &b, &e) < 0)
 		fatal("%s", e.text);
 	j = json_loadb(b.data, b.len, 0, NULL);
-	if (j == NULL || spec_from_json(json_object_get(j, "spec"), ret, &e) < 0)
+	if (j == NULL ||
+	    spec_from_json(json_object_get(j, "spec"), ret, &e) < 0)
 		fatal("%s: %s", SPEC_IN, j == NULL ? "no JSON" : e.text);
 	memset(ret_tools, 0, sizeof *ret_tools);
-	json_array_foreach(json_object_get(j, "show"), i, v)
+	json_array_foreach (json_object_get(j, "show"), i, v)
 		strv_add(&ret_tools->show, json_string_value(v));
 	json_decref(j);
 	buf_clear(&b);
@@ -346,16 +347,18 @@ bed_make(struct bed *b)
 static void
 write_spec(const struct bed *b)
 {
-	struct profile p = { .tools = &b->tools, .root = ROOT_IN,
-		.tree_src = ROOT_IN };
+	struct profile p = {
+		.tools = &b->tools, .root = ROOT_IN, .tree_src = ROOT_IN
+	};
 	char *path = path_join(b->link, "inner.json"), *text;
 	json_t *j = json_object(), *show = json_array();
 	struct sandbox_spec spec;
 	struct err e;
 
 	profile_inner(&p, false, &spec);
-	spec.limits = (struct sandbox_limits){ .data_bytes = 4096 * MIB,
-		.file_bytes = 4096 * MIB, .procs = 512 };
+	spec.limits = (struct sandbox_limits){
+		.data_bytes = 4096 * MIB, .file_bytes = 4096 * MIB, .procs = 512
+	};
 	/* As the worker does for protected files. */
 	spec_mount_try(&spec, MOUNT_RO, ROOT_IN "/test", ROOT_IN "/test");
 	for (size_t i = 0; i < b->tools.show.n; i++)
@@ -393,8 +396,11 @@ drop(struct bed *b, const char *self)
 static void
 outer_spec(struct bed *b, const char *self, struct sandbox_spec *ret)
 {
-	struct profile p = { .tools = &b->tools, .root = ROOT_IN,
-		.link_src = b->link, .worker_src = self, .base_src = b->base };
+	struct profile p = { .tools = &b->tools,
+		.root = ROOT_IN,
+		.link_src = b->link,
+		.worker_src = self,
+		.base_src = b->base };
 	bool copy = b->layout == LAYOUT_COPY;
 
 	p.tree_src = copy ? b->base : "@merged";

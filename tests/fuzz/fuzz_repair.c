@@ -44,7 +44,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	float *weight[2];
 	char *output;
 
-	if (size < 2 || size > 20000)
+	if (size < 2 || size > 8000)
 		return 0;
 	s[0] = source_create(names[data[0] % nitems(names)], text, size - 1);
 	if (s[0] == NULL)

@@ -101,7 +101,7 @@ def one_run(uid):
     with lib.Box(uid) as box:
         repo, test = slow_bug(box)
         live = box.start(repo, "-t", test, "-n", str(WORKERS), "--all",
-                         "--max-time", "25s",
+                         "--max-time", "20s",
                          env={"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY})
         namespaces(live, who)
         keys(box, live, who)
@@ -124,7 +124,7 @@ def inside(uid):
         r = box.tool(repo, "run_command", {"command":
                      "env; cat /proc/*/environ /proc/*/cmdline; cat .env; "
                      "cat %s/.config/key; ls -a %s; ls -R %s %s; "
-                     "grep -rsl canary-123 . /tmp /run /home /root /var/tmp" %
+                     "grep -rsl canary-123 . /tmp /run /home /var/tmp; ls -A /root" %
                      (box.home, box.home, box.state, box.cache)},
                      env={"OPENAI_API_KEY": KEY})
         lib.equal(r.status, 0, who + ": looking around inside", r)

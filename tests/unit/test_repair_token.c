@@ -162,7 +162,7 @@ test_expressions(void **state)
 	source_free(s);
 	s = make("a.ts", "x: Map<string, number> = a < b;\n");
 	assert_int_equal(expr_prec(s, 3), 0); /* a type, no comparison */
-	assert_true(expr_prec(s, 9) > 0);
+	assert_true(expr_prec(s, 10) > 0);
 	source_free(s);
 }
 

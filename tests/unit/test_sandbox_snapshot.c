@@ -632,12 +632,15 @@ test_toplevel(void **state unused_arg)
 static void
 test_full(void **state unused_arg)
 {
-	char *root = path_join(bed, "r"), *store = path_join(bed, "small/s");
-	struct snapshot_opts o = { .store = store };
+	struct snapshot_opts o = { 0 };
+	char *root, *store;
 	struct err e;
 
 	if (geteuid() != 0)
 		skip();
+	root = path_join(bed, "r");
+	store = path_join(bed, "small/s");
+	o.store = store;
 	bed_run("mkdir r small; head -c 3000000 /dev/urandom >r/a; "
 		"mount -t tmpfs -o size=1M none small");
 	assert_int_equal(snapshot_create(root, &o, &snap, &e), -ENOSPC);

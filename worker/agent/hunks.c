@@ -291,6 +291,8 @@ put_eol(struct out *o, bool crlf)
 static void
 keep(struct out *o, const struct lines *t, size_t i)
 {
+	if (i >= t->n)
+		return;
 	put(o, t->v[i].s, t->v[i].len + t->v[i].eol);
 	if (t->v[i].eol == 0)
 		put_eol(o, o->crlf);

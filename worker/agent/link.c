@@ -103,7 +103,7 @@ link_call(struct link *l, const struct msg *m, enum msg_type want,
     link_match match, const void *ctx, uint64_t resend_ms, uint64_t timeout_ms,
     struct msg **ret, struct err *e)
 {
-	uint64_t start = loop_now_ms(), now = start, send_at = start;
+	uint64_t start = loop_now_ms(), now, send_at = start;
 	int r = 0;
 
 	l->want = want;
@@ -131,7 +131,6 @@ link_call(struct link *l, const struct msg *m, enum msg_type want,
 			else
 				send_at = resend_ms > 0 ? now + resend_ms
 							: UINT64_MAX;
-			r = 0;
 		}
 		if (send_at > now && send_at - now < wait)
 			wait = send_at - now;

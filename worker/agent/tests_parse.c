@@ -176,11 +176,10 @@ static void
 drop_failed(struct test_report *t)
 {
 	size_t i, j = 0, k = 0;
-	int c;
 
 	for (i = 0; i < t->passed.n; i++) {
 		while (j < t->failed.n &&
-		    (c = strcmp(t->failed.v[j], t->passed.v[i])) < 0)
+		    strcmp(t->failed.v[j], t->passed.v[i]) < 0)
 			j++;
 		if (j < t->failed.n &&
 		    strcmp(t->failed.v[j], t->passed.v[i]) == 0)

@@ -13,8 +13,9 @@ take_list(const json_t *args, const char *key, struct strv *ret)
 	const json_t *list = json_object_get(args, key), *v;
 	size_t i;
 
-	json_array_foreach (list, i, v)
+	json_array_foreach (list, i, v) {
 		strv_add(ret, json_string_value(v));
+	}
 }
 
 static void

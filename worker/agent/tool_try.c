@@ -137,7 +137,7 @@ run_all(struct trial *t)
 	size_t *which;
 
 	c = xcalloc(par, sizeof *c);
-	jobs = xcalloc(par, sizeof *jobs);
+	jobs = xcalloc(par, sizeof(struct exec *));
 	which = xcalloc(par, sizeof *which);
 	for (;;) {
 		for (k = 0; k < par; k++) {
@@ -250,7 +250,7 @@ try_edits(struct agent *a, const json_t *args, struct tool_result *r)
 		return;
 	}
 	t.passed = json_array();
-	t.results = xcalloc(t.n, sizeof *t.results);
+	t.results = xcalloc(t.n, sizeof(json_t *));
 	run_all(&t);
 	if (t.broken.code != 0) {
 		tool_fail_err(r, &t.broken);

@@ -65,10 +65,10 @@ unquote(const char *s, size_t len)
 
 	buf_init(&b, 65536);
 	for (i = 1; i < len && s[i] != '"'; i++) {
-		int c = s[i], k;
+		int c = (unsigned char)s[i], k;
 
 		if (c == '\\' && i + 1 < len) {
-			c = s[++i];
+			c = (unsigned char)s[++i];
 			if (c >= '0' && c <= '7') {
 				c -= '0';
 				for (k = 0; k < 2 && i + 1 < len &&
