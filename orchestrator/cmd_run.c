@@ -102,6 +102,8 @@ read_task(int argc, char **argv, const char *file, char **ret, struct err *e)
 	if (r == -ENOBUFS || r == ERR_LIMIT)
 		r = err_set(e, ERR_USAGE, "the TASK is longer than %u KiB",
 		    MAX_TASK >> 10);
+	else if (r < 0 && file != NULL)
+		r = e->code = ERR_USAGE; /* -f names what can't be read */
 	if (r == 0)
 		r = text_clean(&clean, buf_str(&raw), raw.len, 0);
 	if (r == 0 && clean.len > 0)

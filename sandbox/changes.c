@@ -204,7 +204,7 @@ add_gone(struct listing *l, const char *path)
 static bool
 is_opaque(const struct walk_ent *w)
 {
-	char value[2];
+	char value[2] = "";
 	ssize_t n = -1;
 	int fd;
 

@@ -165,7 +165,6 @@ patch_paths(const char *patch, size_t len, struct strv *ret, struct err *e)
  * ----------------------------------------------------------- */
 
 struct target {
-	const struct gitpatch *p;
 	struct strv deleted; /* sorted */
 	struct cursor cur;
 	struct err *e;
@@ -261,7 +260,7 @@ check_file(struct target *t, const struct patch_file *f)
 static int
 check_tree(const char *dir, const struct gitpatch *p, struct err *e)
 {
-	struct target t = { .p = p, .e = e };
+	struct target t = { .e = e };
 	size_t i;
 	int fd, r = 0;
 

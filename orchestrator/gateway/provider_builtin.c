@@ -91,8 +91,7 @@ get_worker(struct builtin *b, const char *name)
 		return w;
 	b->w = xreallocarray(b->w, b->n_w + 1, sizeof *b->w);
 	w = &b->w[b->n_w++];
-	*w = (struct worker) { .name = xstrdup(name),
-		.id = (uint32_t)b->n_w };
+	*w = (struct worker){ .name = xstrdup(name), .id = (uint32_t)b->n_w };
 	return w;
 }
 
@@ -159,8 +158,8 @@ finish(const json_t *conv, const char *verdict, const char *hypothesis,
 
 	json_object_set_new(args, "verdict", json_string(verdict));
 	json_object_set_new(args, "hypothesis",
-	    json_str_lossy(hypothesis, text_cut(hypothesis,
-	                                   strlen(hypothesis), FINDING_MAX)));
+	    json_str_lossy(hypothesis,
+		text_cut(hypothesis, strlen(hypothesis), FINDING_MAX)));
 	json_object_set_new(
 	    args, "findings", findings != NULL ? findings : json_array());
 	json_object_set_new(
@@ -195,8 +194,8 @@ read_sources(struct builtin *b, const json_t *conv, const struct facts *f)
 		reply = stuck(conv, f, r.error);
 		goto out;
 	}
-	reply = dialog_reply(r.listed ? "Reading the sources and the tests." :
-	                                "First a look at what there is.");
+	reply = dialog_reply(r.listed ? "Reading the sources and the tests."
+				      : "First a look at what there is.");
 	n = reading_more(&r, conv, reply);
 	if (n > 0)
 		goto out;
@@ -219,9 +218,9 @@ nothing(struct builtin *b, const json_t *conv, const struct facts *f)
 	forget_queue(b);
 	return stuck(conv, f,
 	    none ? "No source file in a language that the built-in model "
-	           "reads was found outside of the protected files." :
-	           "The sources hold nothing that the built-in model's edits "
-	           "apply to.");
+		   "reads was found outside of the protected files."
+		 : "The sources hold nothing that the built-in model's edits "
+		   "apply to.");
 }
 
 static json_t *
@@ -347,7 +346,7 @@ deal(struct builtin *b, struct worker *w, const json_t *conv,
 		if (json_array_size(list) == 0)
 			json_array_append_new(list,
 			    json_string("every candidate edit of this "
-			                "hypothesis was tried by others"));
+					"hypothesis was tried by others"));
 		return finish(conv, "refuted", f->hypothesis, list, NULL,
 		    "No candidate edit is left.");
 	}
@@ -358,11 +357,11 @@ deal(struct builtin *b, struct worker *w, const json_t *conv,
 	hy = queue_hypo(b->q, h);
 	if (w->calls == 0 && h == own)
 		reply = dialog_reply("%s: %s. %zu small edits may mend it; the "
-		                     "first %zu are tried now.",
+				     "first %zu are tried now.",
 		    hy->name, hy->sentence, hy->total, keep);
 	else
 		reply = dialog_reply("%s%s, %zu of %zu tried: now %s and "
-		                     "%zu more.",
+				     "%zu more.",
 		    h != own ? "Helping with " : "", hy->name, hy->tried,
 		    hy->total, queue_cand(b->q, got[0])->what, keep - 1);
 	dialog_call(reply, conv, "try_edits", args);
@@ -380,16 +379,15 @@ best_passing(struct builtin *b, const json_t *args, const char *text)
 	for (size_t i = 0; i < t.n; i++) {
 		if (t.passed[i] &&
 		    (best == QUEUE_NONE ||
-		        queue_cand(b->q, t.cand[i])->changed <
-		            queue_cand(b->q, best)->changed))
+			queue_cand(b->q, t.cand[i])->changed <
+			    queue_cand(b->q, best)->changed))
 			best = t.cand[i];
 	}
 	return best;
 }
 
 static json_t *
-fixed(struct builtin *b, const json_t *conv, const struct facts *f,
-    size_t cand)
+fixed(struct builtin *b, const json_t *conv, const struct facts *f, size_t cand)
 {
 	const struct cand *c = queue_cand(b->q, cand);
 	const struct source *s = queue_source(b->q, cand);
@@ -397,16 +395,15 @@ fixed(struct builtin *b, const json_t *conv, const struct facts *f,
 	char *ev = xasprintf("%s:%u", s->path, c->line);
 	char *what = xasprintf("%s line %u: %s makes the check pass (%s)",
 	    s->path, c->line, c->what, repair_ops[c->op].sentence);
-	json_t *list = json_pack("[o]", json_str_lossy(what,
-	                                    text_cut(what, strlen(what),
-	                                        FINDING_MAX)));
+	json_t *list = json_pack("[o]",
+	    json_str_lossy(what, text_cut(what, strlen(what), FINDING_MAX)));
 	json_t *evidence = json_pack("[o]", json_str_lossy(ev, strlen(ev)));
 	json_t *reply = finish(conv, "fixed",
 	    h->name[0] != '\0' && f->hypothesis_id != NULL &&
-	            strcmp(h->name, f->hypothesis_id) == 0 &&
-	            *f->hypothesis != '\0' ?
-	        f->hypothesis :
-	        h->sentence,
+		    strcmp(h->name, f->hypothesis_id) == 0 &&
+		    *f->hypothesis != '\0'
+		? f->hypothesis
+		: h->sentence,
 	    list, evidence, "An edit makes the check pass.");
 
 	free(ev);
@@ -430,13 +427,16 @@ take_back(struct builtin *b, const json_t *conv)
 			size_t c = trial_find(b->q, args, false);
 
 			json_decref(args);
-			if (c == QUEUE_NONE || *queue_cand(b->q, c)->new_text ==
-			        '\0')
+			if (c == QUEUE_NONE ||
+			    *queue_cand(b->q, c)->new_text == '\0')
 				return NULL;
 			undo = trial_edit(b->q, c);
-			json_object_set(undo, "tmp", json_object_get(undo, "old"));
-			json_object_set(undo, "old", json_object_get(undo, "new"));
-			json_object_set(undo, "new", json_object_get(undo, "tmp"));
+			json_object_set(
+			    undo, "tmp", json_object_get(undo, "old"));
+			json_object_set(
+			    undo, "old", json_object_get(undo, "new"));
+			json_object_set(
+			    undo, "new", json_object_get(undo, "tmp"));
 			json_object_del(undo, "tmp");
 			continue;
 		}
@@ -460,11 +460,12 @@ explore(struct builtin *b, struct worker *w, const json_t *conv,
 	if (reply != NULL || (reply = nothing(b, conv, f)) != NULL)
 		return reply;
 	if (f->tests.n == 0)
-		return stuck(conv, f, "There is no test command to check with.");
+		return stuck(
+		    conv, f, "There is no test command to check with.");
 	settle(b, w, conv);
 	if (w->errors >= ERRORS_MAX)
-		return stuck(conv, f,
-		    "The tools failed several times in a row.");
+		return stuck(
+		    conv, f, "The tools failed several times in a row.");
 	last = dialog_last_call(conv);
 	for (size_t i = json_array_size(conv); i-- > 0 && i > last;) {
 		const json_t *m = json_array_get(conv, i);
@@ -481,8 +482,8 @@ explore(struct builtin *b, struct worker *w, const json_t *conv,
 			reply = dialog_reply("%s in %s makes the check pass.",
 			    queue_cand(b->q, cand)->what,
 			    queue_source(b->q, cand)->path);
-			dialog_call(reply, conv, "edit_file",
-			    trial_edit(b->q, cand));
+			dialog_call(
+			    reply, conv, "edit_file", trial_edit(b->q, cand));
 		}
 	} else if (strcmp(name, "edit_file") == 0 && !dialog_is_error(text)) {
 		cand = trial_find(b->q, args, false);
@@ -547,7 +548,7 @@ provider_free(void *self)
 void
 provider_builtin(struct provider *ret, uint64_t seed)
 {
-	*ret = (struct provider) { .name = "builtin",
+	*ret = (struct provider){ .name = "builtin",
 		.reply = provider_reply,
 		.worker_gone = provider_worker_gone,
 		.free = provider_free,

@@ -33,13 +33,17 @@ edge_add(struct graph *g, uint32_t node)
 		return;
 	if (g->n_edge == g->size_edge) {
 		g->size_edge = g->size_edge == 0 ? 1024 : g->size_edge * 2;
-		g->edge =
-		    xreallocarray(g->edge, g->size_edge, sizeof *g->edge);
+		g->edge = xreallocarray(g->edge, g->size_edge, sizeof *g->edge);
 	}
 	g->edge[g->n_edge++] = node;
 }
 
-enum use { USE_NONE, USE_CALL, USE_MEMBER, USE_VALUE };
+enum use {
+	USE_NONE,
+	USE_CALL,
+	USE_MEMBER,
+	USE_VALUE
+};
 
 static enum use
 use_of(const struct source *s, size_t i)
@@ -62,8 +66,7 @@ use_of(const struct source *s, size_t i)
 
 /* Edges for the name at token i of source s. */
 static void
-edges_of_token(struct graph *g, const struct source *s, size_t i,
-    uint32_t self)
+edges_of_token(struct graph *g, const struct source *s, size_t i, uint32_t self)
 {
 	enum use use = use_of(s, i);
 	uint64_t h;
@@ -71,10 +74,9 @@ edges_of_token(struct graph *g, const struct source *s, size_t i,
 
 	if (use == USE_NONE || (use == USE_VALUE && s->tok[i].len < 5))
 		return;
-	h = word_hash(
-	    WORD_HASH_START, s->text + s->tok[i].off, s->tok[i].len);
-	for (size_t k = h % NAME_SLOTS;
-	     g->name[k] != 0 && n < SAME_NAME_MAX; k = (k + 1) % NAME_SLOTS) {
+	h = word_hash(WORD_HASH_START, s->text + s->tok[i].off, s->tok[i].len);
+	for (size_t k = h % NAME_SLOTS; g->name[k] != 0 && n < SAME_NAME_MAX;
+	     k = (k + 1) % NAME_SLOTS) {
 		if (g->hash[k] == h && g->name[k] - 1 != self &&
 		    (use != USE_MEMBER || g->prop[k])) {
 			edge_add(g, g->name[k] - 1);
@@ -116,11 +118,10 @@ enter_names(struct graph *g, const struct source *s, uint32_t first)
 			    is_property(s, &s->region[r]));
 			if (class_tok < s->n_tok &&
 			    (strncmp(name, "__", 2) == 0 ||
-			        strcmp(name, "constructor") == 0))
-				name_add(g,
-				    s->text + s->tok[class_tok].off,
-				    s->tok[class_tok].len,
-				    first + (uint32_t)r, false);
+				strcmp(name, "constructor") == 0))
+				name_add(g, s->text + s->tok[class_tok].off,
+				    s->tok[class_tok].len, first + (uint32_t)r,
+				    false);
 			r++;
 		}
 		if (tok_in(s, i, "export default"))
@@ -178,7 +179,7 @@ graph_build(struct graph *g, struct source *const *files, size_t n)
 {
 	uint32_t *top = xcalloc(n + 1, sizeof *top);
 
-	*g = (struct graph) { .files = files, .top = top };
+	*g = (struct graph){ .files = files, .top = top };
 	g->name = xcalloc(NAME_SLOTS, sizeof *g->name);
 	g->hash = xcalloc(NAME_SLOTS, sizeof *g->hash);
 	g->prop = xcalloc(NAME_SLOTS, sizeof *g->prop);
@@ -192,11 +193,10 @@ graph_build(struct graph *g, struct source *const *files, size_t n)
 		top[f] = (uint32_t)g->n_node;
 		for (size_t k = 0; k <= s->n_region; k++)
 			g->node[g->n_node++] =
-			    (struct node) { .file = (uint32_t)f,
+			    (struct node){ .file = (uint32_t)f,
 				    .region = (int32_t)k - 1 };
 		if (s->dialect == DIALECT_SH) /* ./conf.sh runs it */
-			name_add(
-			    g, base, strcspn(base, "."), top[f], false);
+			name_add(g, base, strcspn(base, "."), top[f], false);
 		enter_names(g, s, top[f] + 1);
 		g->n_files++;
 	}
@@ -225,7 +225,7 @@ graph_clear(struct graph *g)
 	free(g->name);
 	free(g->hash);
 	free(g->prop);
-	*g = (struct graph) { 0 };
+	*g = (struct graph){ 0 };
 }
 
 /* Breadth first from what ret already holds at distance 0. What a file holds
@@ -294,6 +294,5 @@ graph_node(const struct graph *g, size_t file, uint32_t line)
 {
 	if (file >= g->n_files)
 		return g->n_node;
-	return g->top[file] +
-	    (size_t)(source_region(g->files[file], line) + 1);
+	return g->top[file] + (size_t)(source_region(g->files[file], line) + 1);
 }

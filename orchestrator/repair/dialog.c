@@ -47,7 +47,7 @@ fenced(const char *text)
 		p = start[(n - 1 - k) % nitems(start)];
 		if (p < end &&
 		    json_parse(p, (size_t)(end - p), FACTS_MAX, &j, NULL) ==
-		        0 &&
+			0 &&
 		    json_is_object(j))
 			return j;
 		json_decref(j);
@@ -65,7 +65,7 @@ facts_clear(struct facts *f)
 	strv_clear(&f->tests);
 	strv_clear(&f->failing);
 	strv_clear(&f->guarded);
-	*f = (struct facts) { 0 };
+	*f = (struct facts){ 0 };
 }
 
 static int
@@ -82,7 +82,7 @@ read_facts(const json_t *j, struct facts *f, struct err *e)
 	    (r = json_get_strv(j, "failing", LIST_MAX, &f->failing, e)) < 0 ||
 	    (r = json_get_strv(j, "guarded", LIST_MAX, &f->guarded, e)) < 0 ||
 	    (r = json_get_u64(j, "test_ms", 200, 86400000, &f->test_ms, e)) <
-	        0 ||
+		0 ||
 	    (r = json_get_u64(j, "parallel", 1, 1024, &f->parallel, e)) < 0)
 		return r;
 	f->plan = strcmp(role, "plan") == 0;
@@ -108,7 +108,7 @@ facts_parse(const json_t *conv, struct facts *ret, struct err *e)
 	size_t i;
 	int r;
 
-	json_array_foreach(conv, i, msg) {
+	json_array_foreach (conv, i, msg) {
 		if (dialog_is(msg, "user")) {
 			j = fenced(dialog_str(msg, "content"));
 			break;
@@ -142,12 +142,12 @@ dialog_answered(const json_t *conv, size_t i, json_t **ret_args)
 
 		if (!dialog_is(m, "assistant"))
 			continue;
-		json_array_foreach(json_object_get(m, "tool_calls"), k, call) {
+		json_array_foreach (json_object_get(m, "tool_calls"), k, call) {
 			if (strcmp(dialog_str(call, "id"), id) != 0)
 				continue;
 			text = dialog_str(call, "arguments");
-			(void)json_parse(text, strlen(text), 4 * FACTS_MAX,
-			    ret_args, NULL);
+			(void)json_parse(
+			    text, strlen(text), 4 * FACTS_MAX, ret_args, NULL);
 			if (!json_is_object(*ret_args)) {
 				json_decref(*ret_args);
 				*ret_args = NULL;
@@ -197,18 +197,18 @@ dialog_call(json_t *reply, const json_t *conv, const char *tool, json_t *args)
 	size_t n = 1, i;
 	char id[32], *text = json_text(args);
 
-	json_array_foreach(conv, i, msg) {
+	json_array_foreach (conv, i, msg) {
 		if (dialog_is(msg, "assistant"))
-			n += json_array_size(
-			    json_object_get(msg, "tool_calls"));
+			n +=
+			    json_array_size(json_object_get(msg, "tool_calls"));
 	}
 	if (calls == NULL) {
 		calls = json_array();
 		json_object_set_new(reply, "tool_calls", calls);
 	}
 	snprintf(id, sizeof id, "c%zu", n + json_array_size(calls));
-	call = json_pack("{s:s, s:s, s:s}", "id", id, "name", tool,
-	    "arguments", text);
+	call = json_pack(
+	    "{s:s, s:s, s:s}", "id", id, "name", tool, "arguments", text);
 	if (call == NULL || json_array_append_new(calls, call) < 0)
 		fatal("out of memory (JSON)");
 	free(text);

@@ -35,7 +35,7 @@ size_t dialog_last_call(const json_t *conv);
 /* A new assistant message; calls are numbered on from those in conv. */
 json_t *dialog_reply(const char *fmt, ...) printflike(1, 2);
 /* args is taken over. */
-void dialog_call(json_t *reply, const json_t *conv, const char *tool,
-    json_t *args);
+void dialog_call(
+    json_t *reply, const json_t *conv, const char *tool, json_t *args);
 
 #endif

@@ -53,8 +53,8 @@ gen_stmt(const struct gen *g, size_t i)
  * A boolean place that begins at token i: a condition, what is returned, an
  * operand of and/or, what stands before a `?`, the body of an arrow function.
  */
-bool gen_boolean(const struct gen *g, size_t i, struct span *ret,
-    int *ret_rank);
+bool gen_boolean(
+    const struct gen *g, size_t i, struct span *ret, int *ret_rank);
 /* The place p with a clause more: op is gen_and() or gen_or(). */
 void gen_clause(struct gen *g, struct span p, const char *op, bool before,
     int rank, int len, const char *text);

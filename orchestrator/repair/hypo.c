@@ -23,7 +23,7 @@ struct group {
 	uint8_t wave;   /* 0: both */
 	uint32_t n;
 	uint32_t first, last; /* lines */
-	uint32_t into; /* merged into this group, NO_GROUP: it stands */
+	uint32_t into;        /* merged into this group, NO_GROUP: it stands */
 };
 
 struct groups {
@@ -68,7 +68,7 @@ group_of(struct groups *g, const struct cand *c, uint8_t wave)
 		g->size = g->size == 0 ? 64 : g->size * 2;
 		g->v = xreallocarray(g->v, g->size, sizeof *g->v);
 	}
-	g->v[g->n] = (struct group) { .source = c->source,
+	g->v[g->n] = (struct group){ .source = c->source,
 		.region = c->region,
 		.wave = wave,
 		.n = 1,
@@ -110,7 +110,7 @@ merge_groups(struct groups *g, size_t max)
 			if (g->v[j].into == NO_GROUP &&
 			    g->v[j].source == p->source &&
 			    (g->v[j].region == -2 || j >= max / 2 ||
-			        p->n < SMALL))
+				p->n < SMALL))
 				break;
 		}
 		if (j >= i) {
@@ -146,16 +146,15 @@ add_noun(char *dst, size_t size, const char *noun, bool last, int n)
 	size_t len = strlen(dst);
 
 	snprintf(dst + len, size - len, "%s%s",
-	    n == 0     ? "" :
-	        last   ? ", or " :
-	                 ", ",
+	    n == 0     ? ""
+		: last ? ", or "
+		       : ", ",
 	    noun);
 }
 
 /* What may be wrong: the kinds that its best candidates are of. */
 static void
-write_nouns(const struct cands *c, const struct hypo *h, char *dst,
-    size_t size)
+write_nouns(const struct cands *c, const struct hypo *h, char *dst, size_t size)
 {
 	const char *noun[3] = { NULL };
 	size_t n = 0, k;
@@ -188,8 +187,8 @@ write_texts(const struct cands *c, const struct group *g, struct hypo *h,
 	}
 	text_escape_to(path, sizeof path, s->path, strlen(s->path));
 	if (g->region >= 0)
-		snprintf(h->place, sizeof h->place, "%.40s() (%s:%u-%u)",
-		    name, path, first, last);
+		snprintf(h->place, sizeof h->place, "%.40s() (%s:%u-%u)", name,
+		    path, first, last);
 	else if (g->region == -1)
 		snprintf(h->place, sizeof h->place,
 		    "%s:%u-%u, outside of functions", path, first, last);
@@ -199,9 +198,9 @@ write_texts(const struct cands *c, const struct group *g, struct hypo *h,
 		    c->v[h->list[0]].line);
 	write_nouns(c, h, nouns, sizeof nouns);
 	snprintf(h->sentence, sizeof h->sentence, "%s%s in %s is the fault",
-	    g->wave == 1       ? "" :
-	        g->wave == 2 ? "less likely: " :
-	                       "least likely: ",
+	    g->wave == 1       ? ""
+		: g->wave == 2 ? "less likely: "
+			       : "least likely: ",
 	    nouns, h->place);
 	if (h->sentence[0] >= 'a' && h->sentence[0] <= 'z')
 		h->sentence[0] = (char)(h->sentence[0] - 32);

@@ -155,8 +155,9 @@ clone_clauses(struct gen *g, struct span p, struct span from, struct span block,
 {
 	const struct source *s = g->s;
 	struct span got[CLAUSES_MAX];
-	size_t n = 0, k, lo = p.a, hi = p.a;
+	size_t n = 0, k, lo = p.a, hi;
 
+	hi = lo;
 	if (max > CLAUSES_MAX)
 		max = CLAUSES_MAX;
 	while (n < max && (lo > from.a || hi < from.b) && g->budget > 0) {

@@ -105,8 +105,8 @@ is_key(const struct source *s, size_t i)
  * of their uses follow the same two tokens (`f(x` and `f(y`, `this.x`).
  */
 static void
-alike_first(struct gen *g, size_t i, struct span block, uint32_t *names,
-    size_t n)
+alike_first(
+    struct gen *g, size_t i, struct span block, uint32_t *names, size_t n)
 {
 	const struct source *s = g->s;
 	uint32_t mine[16], sorted[NAMES_MAX];
@@ -181,10 +181,11 @@ op_ident(struct gen *g, size_t i)
 	if (kind != NAME_PLAIN || s->dialect == DIALECT_SH)
 		return;
 	/* x in place of self.x; then the other way round. */
-	if (self && tok_kind(s, i + 2, TOK_IDENT) && !tok_in(s, i + 3, "( = .")) {
+	if (self && tok_kind(s, i + 2, TOK_IDENT) &&
+	    !tok_in(s, i + 3, "( = .")) {
 		for (size_t k = 0; k < n; k++)
-			gen_put(g, i, i + 2, 1 + (int)k, "%.*s",
-			    TOK(s, names[k]));
+			gen_put(
+			    g, i, i + 2, 1 + (int)k, "%.*s", TOK(s, names[k]));
 	}
 	if (s->dialect & (DIALECT_PY | DIALECT_JS)) {
 		uint32_t attrs[4];
@@ -301,7 +302,7 @@ op_string(struct gen *g, size_t i)
 	cut = len;
 	while (--cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80)
 		;
-	if (len > 1 && !ch && text[cut - 1] != '\\')
+	if (cut > 0 && !ch && text[cut - 1] != '\\')
 		put_inside(g, i, from, len, 2, text, cut);
 	for (cut = 1; cut < len && ((unsigned char)text[cut] & 0xc0) == 0x80;)
 		cut++;

@@ -46,9 +46,12 @@ elements(const struct source *s, size_t i, struct span *el)
 static size_t
 shell_words(const struct source *s, size_t i, struct span *el)
 {
-	const struct stmt *st = &s->stmt[s->tok[i].stmt];
+	const struct stmt *st;
 	size_t n = 0;
 
+	if (i >= s->n_tok)
+		return 0;
+	st = &s->stmt[s->tok[i].stmt];
 	while (i <= st->last && n < ELEMENTS_MAX) {
 		size_t j = i;
 

@@ -70,10 +70,9 @@ op_sh_expand(struct gen *g, size_t i)
 		int n = 0;
 
 		for (size_t j = b.a; j <= b.b && n < 6; j++) {
-			if (tok_flag(s, j, TF_VAR) &&
-			    tok_kind(s, j, TOK_IDENT))
-				gen_put(
-				    g, i + 1, i + 1, 2 + n++, "%.*s", TOK(s, j));
+			if (tok_flag(s, j, TF_VAR) && tok_kind(s, j, TOK_IDENT))
+				gen_put(g, i + 1, i + 1, 2 + n++, "%.*s",
+				    TOK(s, j));
 		}
 	}
 	if (tok_is(s, i, "return") && !tok_kind(s, i + 1, TOK_NUMBER)) {

@@ -12,7 +12,7 @@
 struct clauses {
 	struct span v[CLAUSES_MAX];
 	size_t n;
-	bool or; /* joined by or, not and */
+	bool or ; /* joined by or, not and */
 };
 
 /* Cut the place into clauses at its outermost and/or. */
@@ -22,7 +22,7 @@ cut(const struct source *s, struct span p, struct clauses *ret)
 	size_t from = p.a;
 	int level = 0;
 
-	*ret = (struct clauses) { 0 };
+	*ret = (struct clauses){ 0 };
 	for (size_t i = p.a; i <= p.b + 1; i++) {
 		bool end = i > p.b;
 		bool joint = !end &&
@@ -41,12 +41,12 @@ cut(const struct source *s, struct span p, struct clauses *ret)
 
 			if (level++ > 0 && or != ret->or)
 				return false;
-			ret->or = or;
+			ret->or = or ;
 		}
 		if (ret->n == CLAUSES_MAX || i == from)
 			return false;
 		ret->v[ret->n++] =
-		    (struct span) { (uint32_t)from, (uint32_t)i - 1 };
+		    (struct span){ (uint32_t)from, (uint32_t)i - 1 };
 		from = i + 1;
 	}
 	return true;
@@ -91,9 +91,8 @@ op_twin(struct gen *g, size_t i)
 
 	if (!gen_boolean(g, i, &p, &rank) || !cut(s, p, &mine))
 		return;
-	for (size_t j = from; j < s->n_tok && j < i + REACH && found < 8 &&
-	     g->budget > 0;
-	     j++) {
+	for (size_t j = from;
+	     j < s->n_tok && j < i + REACH && found < 8 && g->budget > 0; j++) {
 		size_t same = 0;
 
 		g->budget -= 4;

@@ -264,12 +264,11 @@ op_negate(struct gen *g, size_t i)
 	size_t end;
 
 	if (tok_in(s, i, "not !") && i + 1 < s->n_tok) {
-		end = s->tok[i + 1].match > 0 ? (size_t)s->tok[i + 1].match :
-		                                0;
+		end = s->tok[i + 1].match > 0 ? (size_t)s->tok[i + 1].match : 0;
 		if (tok_is(s, i + 1, "(") && end > i + 2 && i > 0 &&
 		    ((tok_in(s, i - 1, "if elif while return") &&
-		         tok_in(s, end + 1, ": ;")) ||
-		        (tok_is(s, i - 1, "(") && tok_is(s, end + 1, ")"))))
+			 tok_in(s, end + 1, ": ;")) ||
+			(tok_is(s, i - 1, "(") && tok_is(s, end + 1, ")"))))
 			gen_put(g, i, end, 0, "%.*s", SPAN(s, i + 2, end - 1));
 		gen_delete(g, i, i, 0);
 		return;

@@ -54,7 +54,7 @@ queue_create(struct cands *c, struct source *const *sources, size_t n_sources,
 	cands_sort(c, seed);
 	cands_keep(c, QUEUE_MAX_CAND);
 	q->c = *c;
-	*c = (struct cands) { 0 };
+	*c = (struct cands){ 0 };
 	q->sources = sources;
 	q->left = q->c.n;
 	if (q->c.n > 0 && n_sources > 0)
@@ -153,7 +153,8 @@ next_score(struct queue *q, struct hypo *h)
 }
 
 /* The best that is left, where a worker's own hypothesis counts OWN times: it
- * stays with its own, but not for edits far less likely than those elsewhere. */
+ * stays with its own, but not for edits far less likely than those elsewhere.
+ */
 static size_t
 pick(struct queue *q, size_t own)
 {
@@ -234,8 +235,7 @@ void
 queue_return(struct queue *q, uint32_t worker)
 {
 	for (size_t i = 0; i < q->c.n; i++) {
-		if (q->c.v[i].state == CAND_DEALT &&
-		    q->c.v[i].holder == worker)
+		if (q->c.v[i].state == CAND_DEALT && q->c.v[i].holder == worker)
 			queue_undeal(q, i);
 	}
 	if (worker < q->n_at)

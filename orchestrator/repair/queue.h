@@ -8,8 +8,8 @@
  *	queue_return(q, worker);     what it still held is dealt again
  *
  * There is one order for all: a worker prefers its own hypothesis, but helps
- * with others where an edit is likelier, and none idles while any is left. Workers are numbers
- * that the caller gives out, from 1.
+ * with others where an edit is likelier, and none idles while any is left.
+ *Workers are numbers that the caller gives out, from 1.
  */
 #ifndef REPAIR_QUEUE_H
 #define REPAIR_QUEUE_H

@@ -62,8 +62,9 @@ stem_of(const char *path, const char **ret)
 	const char *base = path_base(path);
 	size_t n = strcspn(base, ".");
 
-	if (n > 5 && (strncmp(base, "test_", 5) == 0 ||
-	                 strncmp(base, "test-", 5) == 0)) {
+	if (n > 5 &&
+	    (strncmp(base, "test_", 5) == 0 ||
+		strncmp(base, "test-", 5) == 0)) {
 		base += 5;
 		n -= 5;
 	} else if (n > 5 && strncmp(base + n - 5, "_test", 5) == 0) {
@@ -155,7 +156,7 @@ take_list(struct reading *r, const struct facts *f, const char *text)
 		bool bad = len == 0 || len > 400 || path[0] == '[' ||
 		    path[len - 1] == '/' || is_skipped(path) ||
 		    (dialect_of(path, NULL, 0) == DIALECT_NONE &&
-		        !may_be_script(path));
+			!may_be_script(path));
 
 		if (!bad && text_starts(path, "./"))
 			memmove(path, path + 2, len - 1);
@@ -169,10 +170,9 @@ take_list(struct reading *r, const struct facts *f, const char *text)
 		}
 		if (r->n_file == size) {
 			size = size == 0 ? 64 : size * 2;
-			r->file =
-			    xreallocarray(r->file, size, sizeof *r->file);
+			r->file = xreallocarray(r->file, size, sizeof *r->file);
 		}
-		r->file[r->n_file] = (struct reading_file) { .path = path,
+		r->file[r->n_file] = (struct reading_file){ .path = path,
 			.next = 1,
 			.test = is_guarded(f, path) || suspect_is_test(path) };
 		buf_init(&r->file[r->n_file++].text, SOURCE_MAX_BYTES);
@@ -188,8 +188,8 @@ take_page(struct reading *r, struct reading_file *f, const char *text)
 	const char *p = NULL, *q = text;
 	unsigned long a, b, n;
 
-	while ((q = memmem(q, head - (size_t)(q - text), " (lines ", 8)) !=
-	    NULL)
+	while (
+	    (q = memmem(q, head - (size_t)(q - text), " (lines ", 8)) != NULL)
 		p = q++;
 	if (p == NULL || sscanf(p, " (lines %lu-%lu of %lu)", &a, &b, &n) != 3)
 		return false;
@@ -224,8 +224,8 @@ reading_scan(struct reading *r, const json_t *conv, const struct facts *f)
 	const json_t *msg;
 	size_t i;
 
-	*r = (struct reading) { 0 };
-	json_array_foreach(conv, i, msg) {
+	*r = (struct reading){ 0 };
+	json_array_foreach (conv, i, msg) {
 		const char *text = dialog_str(msg, "content"), *name;
 		struct reading_file *file = NULL;
 		json_t *args;
@@ -276,7 +276,7 @@ reading_more(struct reading *r, const json_t *conv, json_t *reply)
 			continue;
 		dialog_call(reply, conv, "read_file",
 		    json_pack("{s:s, s:I, s:i}", "path", f->path, "offset",
-		        (json_int_t)f->next, "limit", PAGE_LINES));
+			(json_int_t)f->next, "limit", PAGE_LINES));
 		calls++;
 	}
 	return calls;
@@ -291,5 +291,5 @@ reading_clear(struct reading *r)
 	}
 	free(r->file);
 	free(r->error);
-	*r = (struct reading) { 0 };
+	*r = (struct reading){ 0 };
 }

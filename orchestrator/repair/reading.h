@@ -13,26 +13,25 @@
 
 struct reading_file {
 	char *path;
-	int score;   /* relevance; tests first */
-	bool test;   /* read for its words, never edited */
-	bool asked;  /* a call is in the conversation */
-	bool failed; /* it can't be read, or not wholly */
-	size_t next; /* the next line that is wanted, 1-based */
+	int score;    /* relevance; tests first */
+	bool test;    /* read for its words, never edited */
+	bool asked;   /* a call is in the conversation */
+	bool failed;  /* it can't be read, or not wholly */
+	size_t next;  /* the next line that is wanted, 1-based */
 	size_t total; /* lines, 0 while unknown */
 	struct buf text;
 };
 
 struct reading {
-	bool listed;     /* list_dir was answered */
-	size_t errors;   /* answers that were errors */
-	char *error;     /* the last of them */
+	bool listed;   /* list_dir was answered */
+	size_t errors; /* answers that were errors */
+	char *error;   /* the last of them */
 	struct reading_file *file;
 	size_t n_file;
 	size_t bytes; /* read so far */
 };
 
-void reading_scan(struct reading *r, const json_t *conv,
-    const struct facts *f);
+void reading_scan(struct reading *r, const json_t *conv, const struct facts *f);
 /* Adds the calls that are still to be made; their number. */
 size_t reading_more(struct reading *r, const json_t *conv, json_t *reply);
 void reading_clear(struct reading *r);

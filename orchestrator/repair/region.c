@@ -135,7 +135,7 @@ find_braces(struct source *s)
 			    tok_kind(s, st->first + 1, TOK_IDENT) &&
 			    tok_is(s, st->first + 2, "=") && st->last > i &&
 			    (i == st->first + 4 ||
-			        s->tok[i - 1].match == (int32_t)st->first + 3))
+				s->tok[i - 1].match == (int32_t)st->first + 3))
 				add_region(
 				    s, &size, st->first + 1, i + 1, st->last);
 		}

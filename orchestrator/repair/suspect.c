@@ -10,12 +10,12 @@
 #define UNITS_MAX 600
 #define NAMES_MAX 60 /* failing names that are looked at */
 
-#define W_BASE 0.12f   /* a function that no failing test reaches */
-#define W_REACH 4.0f   /* reached by failing tests only */
-#define W_FRAME 1.0f   /* in a traceback */
-#define W_LAST 3.0f    /* its last frame in a source */
-#define W_NAME 1.0f    /* named by a failing test's name */
-#define W_OUTPUT 0.6f  /* named in the output */
+#define W_BASE 0.12f  /* a function that no failing test reaches */
+#define W_REACH 4.0f  /* reached by failing tests only */
+#define W_FRAME 1.0f  /* in a traceback */
+#define W_LAST 3.0f   /* its last frame in a source */
+#define W_NAME 1.0f   /* named by a failing test's name */
+#define W_OUTPUT 0.6f /* named in the output */
 #define LINE_FACTOR 2.5f
 #define STEP_FACTOR 0.92f /* one call further from the test */
 
@@ -46,9 +46,9 @@ suspect_is_test(const char *path)
 
 	if (text_starts(path, "test/") || text_starts(path, "tests/") ||
 	    strstr(path, "/test/") != NULL || strstr(path, "/tests/") != NULL ||
-	    strstr(path, "__tests__/") != NULL ||
-	    text_starts(path, "spec/") || strstr(path, "/spec/") != NULL ||
-	    text_starts(path, "testing/") || text_starts(path, "t/"))
+	    strstr(path, "__tests__/") != NULL || text_starts(path, "spec/") ||
+	    strstr(path, "/spec/") != NULL || text_starts(path, "testing/") ||
+	    text_starts(path, "t/"))
 		return true;
 	if (strstr(base, ".test.") != NULL || strstr(base, ".spec.") != NULL)
 		return true;
@@ -65,9 +65,9 @@ static void
 unit_add(struct work *w, size_t file, uint32_t first, uint32_t last)
 {
 	if (w->n_unit < UNITS_MAX && last >= first)
-		w->unit[w->n_unit++] = (struct unit) { .file = (uint32_t)file,
-			.first = first,
-			.last = last };
+		w->unit[w->n_unit++] = (struct unit){
+			.file = (uint32_t)file, .first = first, .last = last
+		};
 }
 
 static bool
@@ -140,24 +140,23 @@ find_units(struct work *w, size_t file)
 		const char *name = w->f->failing->v[k], *hit;
 		size_t at;
 
-		hit = strlen(name) > 2 ?
-		    memmem(s->text, s->len, name, strlen(name)) :
-		    NULL;
+		hit = strlen(name) > 2
+		    ? memmem(s->text, s->len, name, strlen(name))
+		    : NULL;
 		if (hit == NULL)
 			continue;
 		at = (size_t)(hit - s->text);
 		for (size_t i = 0; i < s->n_tok; i++) {
 			if (s->tok[i].off + s->tok[i].len <= at)
 				continue;
-			if (cut_row(w, file,
-			        s->stmt[s->tok[i].stmt].first))
+			if (cut_row(w, file, s->stmt[s->tok[i].stmt].first))
 				return;
 			break;
 		}
 	}
 	for (size_t r = 0; r < s->n_region; r++)
-		unit_add(w, file, s->region[r].first_line,
-		    s->region[r].last_line);
+		unit_add(
+		    w, file, s->region[r].first_line, s->region[r].last_line);
 }
 
 /* The last word-like part of a test's name: a::b::c, a.b.c, "a > b > c". */
@@ -429,8 +428,8 @@ suspect_lines(const struct suspect_facts *f, struct source *const *files,
 		for (uint32_t line = 1; line <= s->n_line; line++) {
 			size_t node = graph_node(&w.g, k, line);
 
-			weight[line - 1] = W_BASE +
-			    (node < w.g.n_node ? w.evidence[node] : 0);
+			weight[line - 1] =
+			    W_BASE + (node < w.g.n_node ? w.evidence[node] : 0);
 		}
 		w.line_weight = weight;
 		each_mention(&w, k, mention_line);

@@ -15,7 +15,8 @@ change(const struct queue *q, size_t i)
 	char *old = cand_old(c, s);
 	json_t *j = json_object();
 
-	json_object_set_new(j, "path", json_str_lossy(s->path, strlen(s->path)));
+	json_object_set_new(
+	    j, "path", json_str_lossy(s->path, strlen(s->path)));
 	json_object_set_new(j, "old", json_str_lossy(old, strlen(old)));
 	json_object_set_new(
 	    j, "new", json_str_lossy(c->new_text, strlen(c->new_text)));
@@ -48,8 +49,8 @@ trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
 		label = xasprintf("line %u: %s", c->line, c->what);
 		json_array_append_new(edits,
 		    json_pack("{s:o, s:[o]}", "label",
-		        json_str_lossy(label, strlen(label)), "changes",
-		        change(q, cand[k])));
+			json_str_lossy(label, strlen(label)), "changes",
+			change(q, cand[k])));
 		free(label);
 	}
 	*n = k;
@@ -102,7 +103,7 @@ trial_read(const struct queue *q, const json_t *args, const char *text,
 		/* Not readable (any more): they must not be tried for ever. */
 		memset(tried, true, sizeof tried);
 	results = json_object_get(j, "results");
-	json_array_foreach(results, i, item) {
+	json_array_foreach (results, i, item) {
 		n = json_integer_value(json_object_get(item, "n"));
 		if (n < 1 || n > TRIAL_MAX)
 			continue;
@@ -114,12 +115,12 @@ trial_read(const struct queue *q, const json_t *args, const char *text,
 		for (i = 0; i < TRIAL_MAX && (json_int_t)i < n; i++)
 			tried[i] = true;
 	}
-	json_array_foreach(json_object_get(j, "passed"), i, item) {
+	json_array_foreach (json_object_get(j, "passed"), i, item) {
 		n = json_integer_value(item);
 		if (n >= 1 && n <= TRIAL_MAX)
 			tried[n - 1] = passed[n - 1] = true;
 	}
-	json_array_foreach(edits, i, item) {
+	json_array_foreach (edits, i, item) {
 		size_t c = trial_find(q, item, false);
 
 		if (i >= TRIAL_MAX)

@@ -22,7 +22,8 @@ size_t trial_find(const struct queue *q, const json_t *edit, bool back);
 size_t trial_size(const struct facts *f, size_t calls, size_t errors);
 
 struct trial_result {
-	uint32_t cand[TRIAL_MAX]; /* QUEUE_NONE never: unknown ones are left out */
+	uint32_t
+	    cand[TRIAL_MAX]; /* QUEUE_NONE never: unknown ones are left out */
 	bool tried[TRIAL_MAX], passed[TRIAL_MAX];
 	size_t n;
 };

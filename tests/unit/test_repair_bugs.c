@@ -42,8 +42,8 @@ load(struct repo *r, const char *root, const char *rel, bool tests)
 
 	free(path);
 	while (d != NULL && (de = readdir(d)) != NULL) {
-		char *sub = *rel == '\0' ? xstrdup(de->d_name) :
-		                           path_join(rel, de->d_name);
+		char *sub = *rel == '\0' ? xstrdup(de->d_name)
+					 : path_join(rel, de->d_name);
 		char *full = path_join(root, sub);
 		struct stat st;
 		struct buf b;
@@ -158,8 +158,8 @@ read_patch(const char *patch, struct buf *old, struct buf *new_text)
 
 /* 1-based rank, 0: not there. */
 static size_t
-rank_of(const struct queue *q, const char *file, uint32_t line,
-    const char *old, const char *new_text, const char **ret_op)
+rank_of(const struct queue *q, const char *file, uint32_t line, const char *old,
+    const char *new_text, const char **ret_op)
 {
 	for (size_t i = 0; i < queue_n_cand(q); i++) {
 		const struct cand *c = queue_cand(q, i);
@@ -204,17 +204,16 @@ run_bug(const char *root, const char *test, struct buf *out)
 {
 	char tmp[] = "/tmp/repair-bug-XXXXXX";
 	struct strv argv = { 0 };
-	struct spawn sp = { .argv = &argv,
-		.out = out,
-		.err = out,
-		.timeout_ms = 60000 };
+	struct spawn sp = {
+		.argv = &argv, .out = out, .err = out, .timeout_ms = 60000
+	};
 	struct spawn_result res;
 
 	if (mkdtemp(tmp) == NULL)
 		return;
 	strv_addl(&argv, "sh", "-c", NULL);
-	strv_addf(&argv, "cp -r '%s/.' '%s' && cd '%s' && %s", root, tmp, tmp,
-	    test);
+	strv_addf(
+	    &argv, "cp -r '%s/.' '%s' && cd '%s' && %s", root, tmp, tmp, test);
 	(void)spawn_run(&sp, &res, NULL);
 	strv_clear(&argv);
 	(void)path_rmtree(tmp, NULL);
@@ -233,8 +232,8 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	const char *op = "-";
 	char *root = path_joinf(dir, "%s/repo", name);
 	const char *file = json_string_value(json_object_get(bug, "file"));
-	uint32_t line = (uint32_t)json_integer_value(
-	    json_object_get(bug, "line"));
+	uint32_t line =
+	    (uint32_t)json_integer_value(json_object_get(bug, "line"));
 	size_t rank;
 
 	buf_init(&out, 1 << 20);
@@ -243,8 +242,7 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	load(&r, root, "", false);
 	r.n_src = r.n;
 	load(&r, root, "", true);
-	run_bug(
-	    root, json_string_value(json_object_get(bug, "test")), &out);
+	run_bug(root, json_string_value(json_object_get(bug, "test")), &out);
 	failing_names(buf_str(&out), &names);
 	f.output = buf_str(&out);
 	if (getenv("REPAIR_BUGS_OUTPUT") != NULL)
@@ -254,8 +252,7 @@ one_bug(const char *name, json_t *bug, const char *patch)
 		repair_generate(&c, r.src[i], (uint32_t)i, weight[i]);
 	q = queue_create(&c, r.src, r.n_src, 0);
 	read_patch(patch, &old, &new_text);
-	rank = rank_of(
-	    q, file, line, buf_str(&old), buf_str(&new_text), &op);
+	rank = rank_of(q, file, line, buf_str(&old), buf_str(&new_text), &op);
 	printf("# %-14s rank %5zu of %5zu  %-20s hypotheses %2zu  "
 	       "4 workers: %zu\n",
 	    name, rank, queue_n_cand(q), op, queue_n_hypo(q),
@@ -264,10 +261,8 @@ one_bug(const char *name, json_t *bug, const char *patch)
 		for (size_t i = 0; i < r.n_src; i++) {
 			for (size_t k = 0; k < r.src[i]->n_region; k++)
 				printf("#   %.2f %s %s\n",
-				    (double)weight[i][r.src[i]
-				                          ->region[k]
-				                          .first_line -
-				        1],
+				    (double)weight
+					[i][r.src[i]->region[k].first_line - 1],
 				    r.src[i]->path, r.src[i]->region[k].name);
 		}
 		for (size_t o = 0; o < n_repair_ops; o++) {

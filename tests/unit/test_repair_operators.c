@@ -27,22 +27,19 @@ static const struct row rows[] = {
 	{ "operand dropped", "a.py", "x = -y\n", 1, "x = y" },
 	{ "operand dropped", "a.sh", "[ -f a ] && [ -f b ] && c\n", 1,
 	    "[ -f b ] && c" },
-	{ "arguments swapped", "a.py", "f(a, g(b, c))\n", 1,
-	    "f(g(b, c), a)" },
+	{ "arguments swapped", "a.py", "f(a, g(b, c))\n", 1, "f(g(b, c), a)" },
 	{ "arguments swapped", "a.py", "def f():\n    return a, b\n", 2,
 	    "    return b, a" },
 	{ "arguments swapped", "a.sh", "f \"$a\" \"$b c\" d\n", 1,
 	    "f \"$b c\" \"$a\" d" },
-	{ "operands swapped", "a.py", "x = a.b - c[0]\n", 1,
-	    "x = c[0] - a.b" },
+	{ "operands swapped", "a.py", "x = a.b - c[0]\n", 1, "x = c[0] - a.b" },
 	{ "relation", "a.py", "while lo < hi:\n    lo += 1\n", 1,
 	    "while lo <= hi:" },
 	{ "relation", "a.sh", "if [ \"$a\" -gt 1 ]; then b; fi\n", 1,
 	    "if [ \"$a\" -ge 1 ]; then b; fi" },
 	{ "relation", "a.sh", "if [ \"$a\" = b ]; then c; fi\n", 1,
 	    "if [ \"$a\" != b ]; then c; fi" },
-	{ "relation", "a.js", "if (a === b) c();\n", 1,
-	    "if (a !== b) c();" },
+	{ "relation", "a.js", "if (a === b) c();\n", 1, "if (a !== b) c();" },
 	{ "relation and constant", "a.py", "if n == 0:\n    pass\n", 1,
 	    "if n <= 1:" },
 	{ "constant", "a.py", "x = y[10]\n", 1, "x = y[9]" },
@@ -53,8 +50,7 @@ static const struct row rows[] = {
 	    "function f(a = 2) {}" },
 	{ "far constant", "a.py", "x = 0.5\n", 1, "x = 0.05" },
 	{ "far constant", "a.py", "x = 50\n", 1, "x = 100" },
-	{ "attribute", "a.py", "x = a.left\ny = a.right\n", 1,
-	    "x = a.right" },
+	{ "attribute", "a.py", "x = a.left\ny = a.right\n", 1, "x = a.right" },
 	{ "string", "a.py", "f(x, 'ab')\n", 1, "f(x, 'AB')" },
 	{ "string", "a.py", "f(x, '(')\n", 1, "f(x, ')')" },
 	{ "string", "a.py", "f(x, ' ')\n", 1, "f(x, '')" },
@@ -73,11 +69,9 @@ static const struct row rows[] = {
 	{ "plus one", "a.py", "x = n * m\n", 1, "x = (n - 1) * m" },
 	{ "statement deleted", "a.py", "def f():\n    a()\n    b()\n    c()\n",
 	    3, "    c()" },
-	{ "statement deleted", "a.py", "if x:\n    a()\nb()\n", 2,
-	    "    pass" },
+	{ "statement deleted", "a.py", "if x:\n    a()\nb()\n", 2, "    pass" },
 	{ "statement deleted", "a.py",
-	    "def f():\n    if x:\n        return 1\n    c()\n", 2,
-	    "    c()" },
+	    "def f():\n    if x:\n        return 1\n    c()\n", 2, "    c()" },
 	{ "unwrapped", "a.py", "x = abs(y)\n", 1, "x = y" },
 	{ "unwrapped", "a.py", "x = y.strip()\n", 1, "x = y" },
 	{ "unwrapped", "a.c", "int f(void) { return a[i]; }\n", 1,
@@ -86,8 +80,7 @@ static const struct row rows[] = {
 	{ "negated", "a.py", "if x.y:\n    pass\n", 1, "if not x.y:" },
 	{ "negated", "a.js", "if (a && b.c) { d(); }\n", 1,
 	    "if (a && !b.c) { d(); }" },
-	{ "negated", "a.py", "if x in y:\n    pass\n", 1,
-	    "if x not in y:" },
+	{ "negated", "a.py", "if x in y:\n    pass\n", 1, "if x not in y:" },
 	{ "negated", "a.js", "if (!(a < b)) c();\n", 1, "if (a < b) c();" },
 	{ "arithmetic", "a.py", "x = a / b\n", 1, "x = a // b" },
 	{ "clamped", "a.py", "x = a - b\n", 1, "x = max(0, a - b)" },
@@ -99,12 +92,10 @@ static const struct row rows[] = {
 	    "    return high" },
 	{ "name", "a.sh", "f() {\n  a=$1 b=$2\n  echo \"$a\"\n}\n", 3,
 	    "  echo \"$b\"" },
-	{ "names swapped", "a.py", "x = a[i] - b[j]\n", 1,
-	    "x = a[j] - b[i]" },
+	{ "names swapped", "a.py", "x = a[i] - b[j]\n", 1, "x = a[j] - b[i]" },
 	{ "collapsed", "a.py", "def f(a, b, c):\n    return g(a, b)\n", 2,
 	    "    return c" },
-	{ "donor", "a.py",
-	    "def f(a, b):\n    x = b\n    y = a.size - 1\n", 2,
+	{ "donor", "a.py", "def f(a, b):\n    x = b\n    y = a.size - 1\n", 2,
 	    "    x = a.size - 1" },
 	{ "twin clause", "a.py",
 	    "def f(c, d, q):\n    if c == '|' and d == 0 and not q:\n"
@@ -143,8 +134,7 @@ static const struct row rows[] = {
 static bool
 made(const struct row *r, bool by_op)
 {
-	struct source *s =
-	    source_create(r->path, r->text, strlen(r->text));
+	struct source *s = source_create(r->path, r->text, strlen(r->text));
 	struct cands c = { 0 };
 	bool found = false;
 
@@ -153,7 +143,7 @@ made(const struct row *r, bool by_op)
 	for (size_t i = 0; i < c.n && !found; i++)
 		found = c.v[i].line == r->line &&
 		    (!by_op ||
-		        strcmp(repair_ops[c.v[i].op].name, r->op) == 0) &&
+			strcmp(repair_ops[c.v[i].op].name, r->op) == 0) &&
 		    strcmp(c.v[i].new_text, r->want) == 0;
 	cands_clear(&c);
 	source_free(s);

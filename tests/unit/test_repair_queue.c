@@ -102,8 +102,8 @@ test_dealing(void **state)
 	for (size_t i = 0; i < 8; i++)
 		all += queue_cand(b.q, i)->hypo == 1;
 	assert_true(own > 0 && own >= all);
-	assert_int_equal(queue_hypo(b.q, 1)->left,
-	    queue_hypo(b.q, 1)->total - own);
+	assert_int_equal(
+	    queue_hypo(b.q, 1)->left, queue_hypo(b.q, 1)->total - own);
 	bed_clear(&b);
 	/* Without a hypothesis it is the order of the scores. */
 	bed_init(&b, text, 0);
@@ -196,11 +196,10 @@ test_find(void **state)
 	for (size_t i = 0; i < queue_n_cand(b.q); i++) {
 		c = queue_cand(b.q, i);
 		old = cand_old(c, b.s);
-		assert_int_equal(queue_find(b.q, "mod.py", c->line, old,
-		                     c->new_text),
-		    i);
-		assert_int_equal(queue_find(b.q, "other.py", c->line, old,
-		                     c->new_text),
+		assert_int_equal(
+		    queue_find(b.q, "mod.py", c->line, old, c->new_text), i);
+		assert_int_equal(
+		    queue_find(b.q, "other.py", c->line, old, c->new_text),
 		    QUEUE_NONE);
 		free(old);
 	}

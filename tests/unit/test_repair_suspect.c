@@ -67,9 +67,9 @@ test_reach(void **state)
 	look(&l, "mod.py", source_text, "test_mod.py", test_text,
 	    "test_alpha (test_mod.T.test_alpha)", "");
 	w = l.w[0];
-	assert_true(w[6] > w[9]);  /* alpha over beta */
-	assert_true(w[3] > w[9]);  /* what alpha calls, too */
-	assert_true(w[0] > w[9]);  /* and the constant it uses */
+	assert_true(w[6] > w[9]);   /* alpha over beta */
+	assert_true(w[3] > w[9]);   /* what alpha calls, too */
+	assert_true(w[0] > w[9]);   /* and the constant it uses */
 	assert_true(w[9] <= w[12]); /* beta as good as unused */
 	assert_true(w[12] > 0);
 	clear(&l);
@@ -97,9 +97,8 @@ test_traceback(void **state)
 static void
 test_titles(void **state)
 {
-	static const char code[] =
-	    "function one(a) {\n  return a;\n}\n"
-	    "function two(a) {\n  return a;\n}\n";
+	static const char code[] = "function one(a) {\n  return a;\n}\n"
+				   "function two(a) {\n  return a;\n}\n";
 	static const char tests[] =
 	    "test('first thing', () => {\n  ok(one(1));\n});\n"
 	    "test('second thing', () => {\n  ok(two(1));\n});\n";

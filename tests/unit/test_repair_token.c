@@ -73,8 +73,8 @@ test_tokens(void **state)
 	    "[|\"|$|x|\"|-lt|5|]|&&|f|-n|1|$|(|(|a|+|1|)|)|\\n");
 	check_tokens("a.sh", "cat <<E\nif x\nE\necho ${v%.*} 'a b'\n",
 	    "cat|<<E|\\n|echo|$|{|v|%|.|*|}|'a b'|\\n");
-	check_tokens("a.sh", "awk '{ print $1 + 2 }' f",
-	    "awk|'|{|print|$|1|+|2|}|'|f");
+	check_tokens(
+	    "a.sh", "awk '{ print $1 + 2 }' f", "awk|'|{|print|$|1|+|2|}|'|f");
 }
 
 /* Cut off anywhere, nothing bad happens. */
@@ -93,8 +93,8 @@ test_cut_texts(void **state)
 }
 
 static void
-check_region(const struct source *s, size_t i, const char *name,
-    uint32_t first, uint32_t last)
+check_region(const struct source *s, size_t i, const char *name, uint32_t first,
+    uint32_t last)
 {
 	assert_true(i < s->n_region);
 	assert_string_equal(s->region[i].name, name);
@@ -108,30 +108,34 @@ test_regions(void **state)
 	struct source *s;
 
 	(void)state;
-	s = make("a.py", "class A:\n    def f(self):\n        x = 1\n\n"
-			 "        return x\n\n    async def g(self): pass\ny = 2\n");
+	s = make("a.py",
+	    "class A:\n    def f(self):\n        x = 1\n\n"
+	    "        return x\n\n    async def g(self): pass\ny = 2\n");
 	assert_int_equal(s->n_region, 2);
 	check_region(s, 0, "f", 2, 5);
 	check_region(s, 1, "g", 7, 7);
 	assert_int_equal(source_region(s, 3), 0);
 	assert_int_equal(source_region(s, 8), -1);
 	source_free(s);
-	s = make("a.c", "static int f(int a)\n{\n\tif (a) {\n\t\tg();\n\t}\n"
-			"\treturn 0;\n}\nstruct x { int y; };\n");
+	s = make("a.c",
+	    "static int f(int a)\n{\n\tif (a) {\n\t\tg();\n\t}\n"
+	    "\treturn 0;\n}\nstruct x { int y; };\n");
 	assert_int_equal(s->n_region, 1);
 	check_region(s, 0, "f", 1, 7);
 	source_free(s);
-	s = make("a.js", "function f(a) {\n  return a;\n}\nclass B {\n  m(x) {\n"
-			 "    if (x) { y(); }\n  }\n}\n"
-			 "const g = (a) => a + 1;\nconst h = async (b) => {\n"
-			 "  z();\n};\n");
+	s = make("a.js",
+	    "function f(a) {\n  return a;\n}\nclass B {\n  m(x) {\n"
+	    "    if (x) { y(); }\n  }\n}\n"
+	    "const g = (a) => a + 1;\nconst h = async (b) => {\n"
+	    "  z();\n};\n");
 	check_region(s, 0, "f", 1, 3);
 	check_region(s, 1, "m", 5, 7);
 	check_region(s, 2, "g", 9, 9);
 	check_region(s, 3, "h", 10, 12);
 	source_free(s);
-	s = make("a.go", "func (q *Q) Pop(n int) (int, error) {\n\treturn 1, "
-			 "nil\n}\n");
+	s = make("a.go",
+	    "func (q *Q) Pop(n int) (int, error) {\n\treturn 1, "
+	    "nil\n}\n");
 	check_region(s, 0, "Pop", 1, 3);
 	source_free(s);
 	s = make("a.sh", "f() {\n  echo \"${x}\"\n}\nfunction g {\n  :\n}\n");
@@ -143,7 +147,8 @@ test_regions(void **state)
 static void
 test_expressions(void **state)
 {
-	struct source *s = make("a.py", "v = not a.b(c)[1] + 2 * d == e or f\n");
+	struct source *s =
+	    make("a.py", "v = not a.b(c)[1] + 2 * d == e or f\n");
 	/* v0 =1 not2 a3 .4 b5 (6 c7 )8 [9 1 ]11 +12 2 *14 d15 ==16 e or18 f */
 	struct span v;
 
