@@ -60,8 +60,7 @@ finish(char *text, size_t size, int n)
 	text[len] = '\0';
 }
 
-int
-(err_set)(struct err *e, int code, const char *fmt, ...)
+int(err_set)(struct err *e, int code, const char *fmt, ...)
 {
 	/* Not into e->text at once: it may be among the arguments. */
 	char text[sizeof e->text];

@@ -180,8 +180,8 @@ on_explore(struct run *r, struct worker *w, const struct msg_summary *m)
 	    msg_str(m->hypothesis)[0] != '\0' ? m->hypothesis : t->hypothesis,
 	    t->patch, t->patch_len);
 	v->of = t;
-	v->fix = xstrdup(m->findings.n > 0 ? m->findings.v[0]
-					   : msg_str(v->hypothesis));
+	v->fix = xstrdup(
+	    m->findings.n > 0 ? m->findings.v[0] : msg_str(v->hypothesis));
 	free(label);
 }
 
@@ -232,7 +232,7 @@ on_tool(struct run *r, struct worker *w unused_arg, const struct msg_summary *m)
 
 	if (r->tool != NULL) {
 		/* What ends the worker has no result but its summary. */
-		r->tool->text = text != NULL         ? xstrdup(text)
+		r->tool->text = text != NULL ? xstrdup(text)
 		    : strcmp(r->o.tool, "finish") == 0
 		    ? xasprintf("finished: %s", m->verdict)
 		    : NULL;

@@ -85,8 +85,7 @@ find_tree(struct run *r, struct err *e)
 		    e, ERR_USAGE, "%s: %s", r->o.repo, strerror(errno));
 	if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode)) {
 		free(dir);
-		return err_set(
-		    e, ERR_USAGE, "%s: not a directory", r->o.repo);
+		return err_set(e, ERR_USAGE, "%s: not a directory", r->o.repo);
 	}
 	if ((rc = snapshot_toplevel(dir, &top, e)) < 0) {
 		free(dir);
