@@ -215,7 +215,7 @@ skip_csi(struct term *t, const char *s, size_t len)
 		i++;
 	if (i == len || s[i] < 0x40 || s[i] > 0x7e)
 		return i;
-	if (s[i] == 'K' && i <= 1)
+	if (i <= 1 && s[i] == 'K')
 		term_erase(t, i == 0 ? '0' : s[0]);
 	return i + 1;
 }

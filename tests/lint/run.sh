@@ -31,6 +31,7 @@ for page in $(find orchestrator worker proto sandbox -name '*.[178]'); do
 done
 check spelling codespell -q 3 -L 'ot,te,nd,ba,fo,inout,ue,hist,ro,pass-thru,statics,addr,ans,crate' $(git ls-files '*.[ch178]' '*.md' '*.sh' '*.def' | grep -v '^tests/bugs/')
 check cppcheck cppcheck -q --std=c11 --language=c --enable=warning,performance,portability \
+	--library=bsd --include=tests/lint/cppcheck.h \
 	--inline-suppr --error-exitcode=1 --suppressions-list=tests/lint/cppcheck.txt \
 	-DFORAY_VERSION='"x"' -DLIBEXECDIR='"x"' -D_GNU_SOURCE -I. -j"$(nproc)" \
 	$(printf '%s\n' $sources | grep -v '^tests/')
