@@ -23,8 +23,8 @@ bool expr_is_start(const struct source *s, size_t i);
 size_t expr_primary_start(const struct source *s, size_t i);
 size_t expr_primary_end(const struct source *s, size_t i);
 /* The operands of the binary operator at i. */
-size_t expr_left(const struct source *s, size_t i);
-size_t expr_right(const struct source *s, size_t i);
+size_t expr_left(const struct source *s, size_t op);
+size_t expr_right(const struct source *s, size_t op);
 /* Elements of the bracket at i, parted by `sep` at its level: up to max pairs
  * of first and last token. 0: empty, unmatched, or too many. */
 struct span {

@@ -46,14 +46,14 @@ size_t queue_left(const struct queue *q);
 const struct cand *queue_cand(const struct queue *q, size_t i);
 const struct source *queue_source(const struct queue *q, size_t i);
 /* Deal at most max candidates to worker, the most likely that are left: those
- * of its own hypothesis, and those of others that are twice as likely. hypo may
+ * of its own hypothesis, and those of others that are twice as likely. name may
  * be NULL or unknown: the best that are left. */
-size_t queue_next(struct queue *q, uint32_t worker, const char *hypo,
+size_t queue_next(struct queue *q, uint32_t worker, const char *name,
     size_t max, uint32_t *ret);
 /* A candidate was tried. One that was settled before stays as it was. */
-void queue_settle(struct queue *q, size_t cand, bool passed);
+void queue_settle(struct queue *q, size_t i, bool passed);
 /* A dealt candidate that was not tried after all. */
-void queue_undeal(struct queue *q, size_t cand);
+void queue_undeal(struct queue *q, size_t i);
 /* The worker is gone or done. */
 void queue_return(struct queue *q, uint32_t worker);
 /* Nothing is dealt any more, until it is started again. */
