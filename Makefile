@@ -116,6 +116,7 @@ install: all
 	install -m 755 $(BUILD)/foray-worker $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 orchestrator/foray.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 worker/host/foray-host.8 $(DESTDIR)$(MANDIR)/man8
+	install -m 644 proto/foray-proto.7 $(DESTDIR)$(MANDIR)/man7
 
 .PHONY: clean
 clean:

@@ -1,5 +1,5 @@
 /* Loop macros of the libraries, for cppcheck, which does not read them. */
-#define TAILQ_FOREACH(a, b, c) for (a = first(b); a != 0; a = next(a))
+#define TAILQ_FOREACH(a, b, c) for (a = foreach_first(b); a != 0; a = foreach_next(a))
 #define TAILQ_FOREACH_SAFE(a, b, c, d) TAILQ_FOREACH(a, b, c)
 #define json_array_foreach(a, i, v)                                            \
 	for (i = 0; (v = json_array_get(a, i)) != 0; i++)
