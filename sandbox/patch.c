@@ -54,54 +54,6 @@ strip(struct parser *p, char *raw, char **ret)
 	return r;
 }
 
-/* The whole rest of a line as one name; a tab ends a plain one. */
-static char *
-whole_name(const char *s, size_t len)
-{
-	const char *tab;
-	size_t n;
-
-	if (len > 0 && s[0] == '"')
-		return patch_unquote(s, len, &n);
-	tab = memchr(s, '\t', len);
-	if (tab != NULL)
-		len = (size_t)(tab - s);
-	if (len == 0 || memchr(s, '\0', len) != NULL)
-		return NULL;
-	return xstrndup(s, len);
-}
-
-static const char *
-after_slash(const char *s, size_t len, size_t *ret_len)
-{
-	const char *slash = memchr(s, '/', len);
-
-	if (slash == NULL)
-		return NULL;
-	*ret_len = len - (size_t)(slash + 1 - s);
-	return slash + 1;
-}
-
-/* Two plain names with a blank between, equal but for their first component.
- * Where the names hold blanks there may be several places to part them. */
-static char *
-same_names(const char *s, size_t len)
-{
-	const char *a, *b;
-	size_t i, na, nb;
-
-	for (i = 1; i + 1 < len; i++) {
-		if (s[i] != ' ')
-			continue;
-		a = after_slash(s, i, &na);
-		b = after_slash(s + i + 1, len - i - 1, &nb);
-		if (a != NULL && b != NULL && na == nb && na > 0 &&
-		    memcmp(a, b, na) == 0 && memchr(s, '\0', len) == NULL)
-			return xstrndup(a, na);
-	}
-	return NULL;
-}
-
 /* "diff --git A B": p->name where both are the same file; else the lines that
  * follow must tell. */
 static int
@@ -119,18 +71,18 @@ git_line(struct parser *p, const struct patch_line *l)
 		a = patch_unquote(s, len, &n);
 		if (a == NULL || n + 1 >= len || s[n] != ' ')
 			goto bad;
-		b = whole_name(s + n + 1, len - n - 1);
+		b = patch_whole_name(s + n + 1, len - n - 1);
 	} else {
 		for (i = 0; i + 1 < len && !(s[i] == ' ' && s[i + 1] == '"');
 		     i++)
 			;
 		if (i + 1 >= len) {
-			p->name = same_names(s, len);
+			p->name = patch_same_names(s, len);
 			return p->name != NULL ? patch_check_path(p->name, p->e)
 					       : 0;
 		}
-		a = whole_name(s, i);
-		b = whole_name(s + i + 1, len - i - 1);
+		a = patch_whole_name(s, i);
+		b = patch_whole_name(s + i + 1, len - i - 1);
 	}
 	if (a == NULL || b == NULL)
 		goto bad;
@@ -173,7 +125,7 @@ static int
 plain_name(
     struct parser *p, const struct patch_line *l, size_t skip, char **where)
 {
-	char *name = whole_name(l->s + skip, l->len - skip);
+	char *name = patch_whole_name(l->s + skip, l->len - skip);
 	int r;
 
 	if (name == NULL)
@@ -190,7 +142,7 @@ plain_name(
 static int
 side_name(struct parser *p, const struct patch_line *l, char **ret)
 {
-	char *raw = whole_name(l->s + 4, l->len - 4);
+	char *raw = patch_whole_name(l->s + 4, l->len - 4);
 	size_t n;
 
 	*ret = NULL;

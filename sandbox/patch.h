@@ -75,6 +75,12 @@ int patch_check_target(const struct patch_file *f, struct err *e);
 /* A C string in quotes at s; *ret_len is what it took with both quotes. NULL
  * when it is none, or holds a NUL. Yours. */
 char *patch_unquote(const char *s, size_t len, size_t *ret_len);
+/* The whole rest of a line as one name; a tab ends a plain one. Or NULL. Yours.
+ */
+char *patch_whole_name(const char *s, size_t len);
+/* Two plain names with a blank between, equal but for their first component:
+ * the rest of them. NULL when they are not. Yours. */
+char *patch_same_names(const char *s, size_t len);
 int patch_quote(struct buf *dst, const char *prefix, const char *name);
 /* 0, or ERR_DENIED with the reason. */
 int patch_check_path(const char *path, struct err *e);

@@ -92,6 +92,52 @@ patch_quote(struct buf *dst, const char *prefix, const char *name)
 	return r < 0 ? r : buf_addc(dst, '"');
 }
 
+char *
+patch_whole_name(const char *s, size_t len)
+{
+	const char *tab;
+	size_t n;
+
+	if (len > 0 && s[0] == '"')
+		return patch_unquote(s, len, &n);
+	tab = memchr(s, '\t', len);
+	if (tab != NULL)
+		len = (size_t)(tab - s);
+	if (len == 0 || memchr(s, '\0', len) != NULL)
+		return NULL;
+	return xstrndup(s, len);
+}
+
+static const char *
+after_slash(const char *s, size_t len, size_t *ret_len)
+{
+	const char *slash = memchr(s, '/', len);
+
+	if (slash == NULL)
+		return NULL;
+	*ret_len = len - (size_t)(slash + 1 - s);
+	return slash + 1;
+}
+
+/* Where the names hold blanks there may be several places to part them. */
+char *
+patch_same_names(const char *s, size_t len)
+{
+	const char *a, *b;
+	size_t i, na, nb;
+
+	for (i = 1; i + 1 < len; i++) {
+		if (s[i] != ' ')
+			continue;
+		a = after_slash(s, i, &na);
+		b = after_slash(s + i + 1, len - i - 1, &nb);
+		if (a != NULL && b != NULL && na == nb && na > 0 &&
+		    memcmp(a, b, na) == 0 && memchr(s, '\0', len) == NULL)
+			return xstrndup(a, na);
+	}
+	return NULL;
+}
+
 /* --- .git
  * --------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 
 #include "orchestrator/repair/gen.h"
 
+#define TEXT_MAX 1024
 #define PER_OP_MAX 6000 /* candidates of one operator in one source */
 
 static void
@@ -24,13 +25,11 @@ emit(struct gen *g, size_t from, size_t to, int rank, const char *text,
 	cands_add(g->out, g->s, g->idx, g->op_no, score, from, to, text, len);
 }
 
-static void printflike(5, 0) emit_fmt(struct gen *g, size_t from, size_t to,
-    int rank, const char *fmt, va_list ap)
+static void
+emit_text(
+    struct gen *g, size_t from, size_t to, int rank, const char *text, int n)
 {
-	char text[1024];
-	int n = vsnprintf(text, sizeof text, fmt, ap);
-
-	if (n >= 0 && (size_t)n < sizeof text)
+	if (n >= 0 && n < TEXT_MAX)
 		emit(g, from, to, rank, text, (size_t)n);
 }
 
@@ -38,40 +37,51 @@ void
 gen_put(struct gen *g, size_t a, size_t b, int rank, const char *fmt, ...)
 {
 	const struct source *s = g->s;
+	char text[TEXT_MAX];
 	va_list ap;
+	int n;
 
 	if (a > b || b >= s->n_tok)
 		return;
 	va_start(ap, fmt);
-	emit_fmt(
-	    g, s->tok[a].off, s->tok[b].off + s->tok[b].len, rank, fmt, ap);
+	n = vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	emit_text(
+	    g, s->tok[a].off, s->tok[b].off + s->tok[b].len, rank, text, n);
 }
 
 void
 gen_after(struct gen *g, size_t i, int rank, const char *fmt, ...)
 {
+	char text[TEXT_MAX];
 	size_t at;
 	va_list ap;
+	int n;
 
 	if (i >= g->s->n_tok)
 		return;
 	at = g->s->tok[i].off + g->s->tok[i].len;
 	va_start(ap, fmt);
-	emit_fmt(g, at, at, rank, fmt, ap);
+	n = vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	emit_text(g, at, at, rank, text, n);
 }
 
 void
 gen_before(struct gen *g, size_t i, int rank, const char *fmt, ...)
 {
+	char text[TEXT_MAX];
+	size_t at;
 	va_list ap;
+	int n;
 
 	if (i >= g->s->n_tok)
 		return;
+	at = g->s->tok[i].off;
 	va_start(ap, fmt);
-	emit_fmt(g, g->s->tok[i].off, g->s->tok[i].off, rank, fmt, ap);
+	n = vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	emit_text(g, at, at, rank, text, n);
 }
 
 void

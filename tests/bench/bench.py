@@ -465,9 +465,10 @@ def main():
             except (Unmeasured, OSError, ValueError, KeyError, TypeError,
                     subprocess.SubprocessError) as e:
                 bench.table.failed.append("%s: %s" % (name, e))
+        bench.table.show()
+        sys.stdout.flush()  # removing may take longer than measuring
     finally:
         remove(top)
-    bench.table.show()
     if args.json:
         with open(args.json, "w", encoding="utf-8") as f:
             json.dump(bench.table.rows, f, indent=1)

@@ -64,9 +64,9 @@ def main():
     names = [n for n in sys.argv[1:] or lib.bug_names()
              if shutil.which("node") or not n.startswith("js-")]
     jobs = [(n, None) for n in names]
-    if len(lib.users()) > 1:  # one a language is enough to see it works
+    if len(lib.users()) > 1:  # some are enough to see that it works
         jobs += [(n, lib.OTHER_UID) for n in names
-                 if n in ("c-csv", "js-wrap", "py-cron", "sh-conf")]
+                 if n in ("c-csv", "sh-rotate")]
     # The slow ones first, so that two at a time end together.
     jobs.sort(key=lambda job: lib.bug_info(job[0])["fixable"])
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -113,6 +113,12 @@ def odd_names(box):
     lib.check(r.status in (0, 1), "a bug in a file with a newline", r)
 
 
+def many_files(box):
+    """The file to mend comes late in a long list."""
+    more = {"data/f%04d.txt" % n: "x\n" for n in range(700)}
+    fixed(box, box.repo("many", lib.small(**more)), "702 files")
+
+
 def links_out(box):
     lib.write(os.path.join(box.home, "private/key.txt"), "canary-of-links\n")
     repo = box.repo("links", lib.SMALL)
@@ -273,9 +279,9 @@ def no_space(box):
         lib.equal(lib.mounts(), before, what + " is full: no mount is left")
 
 
-ALL = (usage, nothing_to_do, detected, no_git, odd_names, links_out, submodule,
-       worktree, subdirectory, hanging, much_output, hostile_tests, spent,
-       no_space)
+ALL = (usage, nothing_to_do, detected, no_git, odd_names, many_files, links_out,
+       submodule, worktree, subdirectory, hanging, much_output, hostile_tests,
+       spent, no_space)
 for one in ALL:
     if not sys.argv[1:] or one.__name__ in sys.argv[1:]:
         with lib.Box() as the_box:
