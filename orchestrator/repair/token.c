@@ -84,6 +84,8 @@ lex_add(struct lexer *lx, enum tok_kind kind, size_t from, size_t to,
 {
 	struct source *s = lx->s;
 
+	if (to > lx->end)
+		to = lx->end;
 	if (to <= from)
 		return false;
 	if (s->n_tok >= SOURCE_MAX_TOKENS) {
