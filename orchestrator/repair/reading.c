@@ -148,12 +148,15 @@ find_file(struct reading *r, const char *path)
 static void
 take_list(struct reading *r, const struct facts *f, const char *text)
 {
-	size_t size = 0;
+	size_t size = r->n_file;
+	const char *more = strstr(text, "\n[... ");
+	unsigned long next;
 
 	for (const char *p = text; *p != '\0' && r->n_file < LISTED_MAX;) {
 		size_t len = strcspn(p, "\n");
 		char *path = xstrndup(p, len);
-		bool bad = len == 0 || len > 400 || path[0] == '[' ||
+		bool bad = len == 0 || len > 400 ||
+		    (path[0] == '[' && path[len - 1] == ']') ||
 		    path[len - 1] == '/' || is_skipped(path) ||
 		    (dialect_of(path, NULL, 0) == DIALECT_NONE &&
 			!may_be_script(path));
@@ -168,8 +171,8 @@ take_list(struct reading *r, const struct facts *f, const char *text)
 			free(path);
 			continue;
 		}
-		if (r->n_file == size) {
-			size = size == 0 ? 64 : size * 2;
+		if (r->n_file >= size) {
+			size = size < 64 ? 64 : size * 2;
 			r->file = xreallocarray(r->file, size, sizeof *r->file);
 		}
 		r->file[r->n_file] = (struct reading_file){ .path = path,
@@ -177,7 +180,13 @@ take_list(struct reading *r, const struct facts *f, const char *text)
 			.test = is_guarded(f, path) || suspect_is_test(path) };
 		buf_init(&r->file[r->n_file++].text, SOURCE_MAX_BYTES);
 	}
-	r->listed = true;
+	/* "[... N more left out; offset M goes on]" */
+	if (more != NULL && r->n_file < LISTED_MAX &&
+	    (more = strstr(more, "; offset ")) != NULL &&
+	    sscanf(more, "; offset %lu", &next) == 1 && next > r->list_next)
+		r->list_next = next;
+	else
+		r->listed = true;
 }
 
 /* "PATH (lines A-B of N)" and then B - A + 1 lines. */
@@ -263,7 +272,9 @@ reading_more(struct reading *r, const json_t *conv, json_t *reply)
 
 	if (!r->listed) {
 		dialog_call(reply, conv, "list_dir",
-		    json_pack("{s:s, s:b}", "path", ".", "recursive", 1));
+		    json_pack("{s:s, s:b, s:I}", "path", ".", "recursive", 1,
+			"offset",
+			(json_int_t)(r->list_next > 0 ? r->list_next : 1)));
 		return 1;
 	}
 	for (size_t i = 0; i < r->n_file && calls < CALLS_MAX; i++) {

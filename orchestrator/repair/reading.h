@@ -23,9 +23,10 @@ struct reading_file {
 };
 
 struct reading {
-	bool listed;   /* list_dir was answered */
-	size_t errors; /* answers that were errors */
-	char *error;   /* the last of them */
+	bool listed;             /* list_dir was answered, to its end */
+	unsigned long list_next; /* entry that it goes on with; 0: the first */
+	size_t errors;           /* answers that were errors */
+	char *error;             /* the last of them */
 	struct reading_file *file;
 	size_t n_file;
 	size_t bytes; /* read so far */

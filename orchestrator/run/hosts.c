@@ -19,11 +19,13 @@
 #include "common/path.h"
 #include "common/spawn.h"
 #include "orchestrator/run/hosts.h"
+#include "sandbox/lockdir.h"
 #include "sandbox/stage.h"
 
 #define LOST_AFTER_MS 10000
 #define MAX_RESTARTS 3
 #define LIFELINE_FD 3
+#define SOCKET_DIR "foray-socket-"
 
 struct host {
 	TAILQ_ENTRY(host) entry;
@@ -46,6 +48,7 @@ struct hosts {
 	struct host_list list;
 	struct loop_watch *tick;
 	char *dir; /* of the socket */
+	int lock;  /* held while we live: dir is swept when we are gone */
 	char *endpoint;
 	pid_t pid; /* of the local foray-host, 0: none */
 	struct loop_watch *child;
@@ -172,14 +175,15 @@ make_socket_dir(struct hosts *hs, struct err *e)
 {
 	const char *base = getenv("XDG_RUNTIME_DIR");
 	uid_t uid = stage_uid();
+	int r;
 
 	/* Short enough for a socket's name, and ours. */
 	if (base == NULL || base[0] != '/' || strlen(base) > 60 ||
 	    access(base, W_OK) < 0 || geteuid() == 0)
 		base = "/tmp";
-	hs->dir = path_join(base, "foray-XXXXXX");
-	if (mkdtemp(hs->dir) == NULL)
-		return err_set(e, -errno, "%s: %s", hs->dir, strerror(errno));
+	lockdir_sweep(base, SOCKET_DIR);
+	if ((r = lockdir_create(base, SOCKET_DIR, &hs->dir, &hs->lock, e)) < 0)
+		return r;
 	if (uid != geteuid() && chown(hs->dir, uid, uid) < 0)
 		return err_set(
 		    e, -errno, "chown %s: %s", hs->dir, strerror(errno));
@@ -198,7 +202,7 @@ hosts_create(struct loop *l, const struct hosts_opts *o,
 	hs->o = *o;
 	hs->ops = ops;
 	hs->ctx = ctx;
-	hs->lifeline = -1;
+	hs->lifeline = hs->lock = -1;
 	TAILQ_INIT(&hs->list);
 	if ((hs->zctx = zmq_ctx_new()) == NULL) {
 		r = err_set(e, -errno, "zmq: %s", zmq_strerror(errno));
@@ -398,6 +402,7 @@ hosts_free(struct hosts *hs)
 	fd_close(&hs->lifeline);
 	if (hs->dir != NULL)
 		(void)path_rmtree(hs->dir, NULL);
+	fd_close(&hs->lock);
 	free(hs->dir);
 	free(hs->endpoint);
 	free(hs);

@@ -368,8 +368,13 @@ deliver(struct run *r, char **ret_path)
 	}
 	if (rc == 0)
 		return;
-	log_error("%s", e.text);
+	/* Verified, but not where the person wanted it. */
 	r->exit = EXIT_FATAL;
+	r->status = "error";
+	free(r->why);
+	r->why = xasprintf("the fix is verified but could not be put in "
+			   "place: %s",
+	    e.text);
 }
 
 static void

@@ -62,9 +62,13 @@ static int
 db_error(struct store *s, const char *what, struct err *e)
 {
 	int code = sqlite3_errcode(s->db);
+	int sys = sqlite3_system_errno(s->db);
 
-	return err_set(e, code == SQLITE_FULL ? -ENOSPC : -EIO, "%s: %s: %s",
-	    s->dir, what, sqlite3_errmsg(s->db));
+	if (code == SQLITE_FULL || sys == ENOSPC || sys == EDQUOT)
+		return err_set(
+		    e, -ENOSPC, "%s: %s: no space left", s->dir, what);
+	return err_set(
+	    e, -EIO, "%s: %s: %s", s->dir, what, sqlite3_errmsg(s->db));
 }
 
 static bool

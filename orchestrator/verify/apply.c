@@ -52,7 +52,9 @@ git(const char *root, const char *index, const void *input, size_t input_len,
 	buf_init(&out, 1 << 20);
 	buf_init(&msg, 4096);
 	for (i = 0; environ[i] != NULL; i++)
-		if (!text_starts(environ[i], "GIT_"))
+		if (!text_starts(environ[i], "GIT_") ||
+		    text_starts(environ[i], "GIT_AUTHOR_") ||
+		    text_starts(environ[i], "GIT_COMMITTER_"))
 			strv_add(&env, environ[i]);
 	strv_setenv(&env, "GIT_INDEX_FILE", index);
 	strv_setenv(&env, "GIT_TERMINAL_PROMPT", "0");
@@ -111,9 +113,18 @@ apply_branch(const char *root, const char *branch, const char *patch,
 		goto out;
 	}
 	if ((r = git(root, file, NULL, 0, &tree, e, "write-tree",
-		 (char *)NULL)) < 0 ||
-	    (r = git(root, file, message, strlen(message), &commit, e,
-		 "commit-tree", tree, "-p", head, (char *)NULL)) < 0)
+		 (char *)NULL)) < 0)
+		goto out;
+	/* A fresh machine: the person has not told git who they are. */
+	if (git(root, file, NULL, 0, NULL, NULL, "var", "GIT_COMMITTER_IDENT",
+		(char *)NULL) == 0)
+		r = git(root, file, message, strlen(message), &commit, e,
+		    "commit-tree", tree, "-p", head, (char *)NULL);
+	else
+		r = git(root, file, message, strlen(message), &commit, e, "-c",
+		    "user.name=foray", "-c", "user.email=foray@localhost",
+		    "commit-tree", tree, "-p", head, (char *)NULL);
+	if (r < 0)
 		goto out;
 	/* The last argument: it must not exist yet. */
 	r = git(root, file, NULL, 0, NULL, e, "update-ref", ref, commit,

@@ -7,6 +7,7 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "common/text.h"
 #include "worker/agent/agent.h"
 #include "worker/agent/exec.h"
 #include "worker/agent/tool.h"
@@ -115,14 +116,15 @@ rg_files(struct agent *a, const struct treefs_name *top, struct strv *ret)
 	spec_copy(&spec, &a->cfg.inner);
 	spec_set_cwd(&spec, dir);
 	strv_clear(&spec.argv);
-	strv_addl(&spec.argv, "rg", "--no-config", "--files", "--hidden",
-	    "--no-messages", "--glob", "!.git", "--sort", "path", (char *)NULL);
+	strv_addl(&spec.argv, "rg", "--no-config", "--files", "--null",
+	    "--hidden", "--no-messages", "--glob", "!.git", "--sort", "path",
+	    (char *)NULL);
 	x.spec = &spec;
 	ok = exec_run(&x, NULL) == 0 && !x.timed_out && x.status <= 1 &&
 	    x.tail_total == 0;
 	p = buf_str(&x.head);
 	for (end = p + x.head.len; ok && p < end; p = nl + 1) {
-		nl = memchr(p, '\n', (size_t)(end - p));
+		nl = memchr(p, '\0', (size_t)(end - p));
 		if (nl == NULL)
 			break;
 		if (nl > p)
@@ -134,6 +136,43 @@ rg_files(struct agent *a, const struct treefs_name *top, struct strv *ret)
 	return ok;
 }
 
+/* Names that a line of text can't hold, and no call could name. */
+static size_t
+drop_unsayable(struct strv *v)
+{
+	struct strv kept = { 0 };
+	size_t i, n;
+
+	for (i = 0; i < v->n; i++) {
+		const unsigned char *p = (const unsigned char *)v->v[i];
+
+		while (*p >= 0x20 && *p != 0x7f)
+			p++;
+		if (*p == '\0' && text_is_utf8(v->v[i], strlen(v->v[i])))
+			strv_add(&kept, v->v[i]);
+	}
+	n = v->n - kept.n;
+	strv_clear(v);
+	*v = kept;
+	return n;
+}
+
+static void
+print_entries(struct tool_result *r, const struct strv *v, uint64_t offset,
+    size_t dropped)
+{
+	size_t i;
+
+	for (i = offset - 1; i < v->n && i < offset - 1 + ENTRIES_MAX; i++)
+		tool_printf(r, "%s\n", v->v[i]);
+	if (dropped > 0)
+		tool_printf(r, "[%zu names with control characters left out]\n",
+		    dropped);
+	if (i < v->n)
+		tool_printf(r, "[... %zu more left out; offset %zu goes on]\n",
+		    v->n - i, i + 1);
+}
+
 static void
 list_dir(struct agent *a, const json_t *args, struct tool_result *r)
 {
@@ -141,7 +180,8 @@ list_dir(struct agent *a, const json_t *args, struct tool_result *r)
 	struct treefs_name name = { 0 };
 	struct strv v = { 0 };
 	struct err e;
-	size_t i;
+	uint64_t offset = 1;
+	size_t dropped;
 	int fd;
 
 	if (treefs_name(&a->fs, path, &name, &e) < 0) {
@@ -166,14 +206,13 @@ list_dir(struct agent *a, const json_t *args, struct tool_result *r)
 		}
 	}
 	strv_sort(&v);
+	dropped = drop_unsayable(&v);
+	if (json_get_u64(args, "offset", 1, SEEN_MAX, &offset, &e) < 0 ||
+	    offset == 0)
+		offset = 1;
 	tool_printf(r, "%s (%zu %s)\n", path, v.n,
 	    arg_bool(args, "recursive") ? "files" : "entries");
-	for (i = 0; i < v.n && i < ENTRIES_MAX; i++)
-		tool_printf(r, "%s\n", v.v[i]);
-	if (v.n > ENTRIES_MAX)
-		tool_printf(r,
-		    "[... %zu more left out; list a directory below]\n",
-		    v.n - ENTRIES_MAX);
+	print_entries(r, &v, offset, dropped);
 out:
 	treefs_name_clear(&name);
 	strv_clear(&v);
@@ -182,11 +221,12 @@ out:
 const struct tool tool_list_dir = {
 	"list_dir",
 	"List a directory (\"/\" marks directories, \"@\" links), or with "
-	"recursive all files below it that are not ignored by git. At most 500 "
-	"entries.",
+	"recursive all files below it that are not ignored by git. 500 "
+	"entries a call; offset (1-based) goes on.",
 	"{\"type\":\"object\",\"properties\":{"
 	"\"path\":{\"type\":\"string\",\"description\":\"default: the working "
 	"directory\"},"
-	"\"recursive\":{\"type\":\"boolean\"}}}",
+	"\"recursive\":{\"type\":\"boolean\"},"
+	"\"offset\":{\"type\":\"integer\",\"minimum\":1}}}",
 	list_dir,
 };
