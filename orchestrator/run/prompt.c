@@ -37,7 +37,7 @@ prompt_system(void)
 }
 
 static json_t *
-facts(const struct run *r, const struct subtask *t, unsigned parallel)
+facts(const struct run *r, const struct subtask *t)
 {
 	json_t *guarded = json_array();
 	size_t i;
@@ -50,14 +50,13 @@ facts(const struct run *r, const struct subtask *t, unsigned parallel)
 	    "hypothesis", t->hypothesis, "tests", json_from_strv(&r->tests),
 	    "failing", json_from_strv(&r->base.failing), "output",
 	    r->base.output != NULL ? r->base.output : "", "test_ms",
-	    (json_int_t)r->base.test_ms, "parallel", (int)parallel, "guarded",
-	    guarded);
+	    (json_int_t)r->base.test_ms, "parallel", (int)sched_parallel(r),
+	    "guarded", guarded);
 }
 
 char *
 prompt_task(const struct run *r, const struct subtask *t)
 {
-	unsigned parallel = r->cpus / r->o.workers;
 	struct buf b;
 	json_t *j;
 	char *text;
@@ -85,7 +84,7 @@ prompt_task(const struct run *r, const struct subtask *t)
 		    "\nYour hypothesis (%s): %s\nShow it or refute it; others "
 		    "work on other hypotheses.\n",
 		    t->hypothesis_id, t->hypothesis);
-	j = facts(r, t, parallel < 1 ? 1 : parallel > 16 ? 16 : parallel);
+	j = facts(r, t);
 	text = json_text(j);
 	(void)buf_printf(&b, "\n```json\n%s\n```\n", text);
 	free(text);

@@ -152,8 +152,8 @@ next_subtask(struct run *r)
 	return NULL;
 }
 
-static unsigned
-parallel(const struct run *r)
+unsigned
+sched_parallel(const struct run *r)
 {
 	unsigned cpus = r->cpus != 0 ? r->cpus : 1;
 	unsigned n = cpus / r->o.workers;
@@ -180,8 +180,9 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	m.u.assign.workdir = r->workdir;
 	m.u.assign.wall_ms =
 	    r->o.max_time_ms != 0 ? r->o.max_time_ms + 60000 : SUBTASK_WALL_MS;
-	m.u.assign.parallel =
-	    t->kind == KIND_EXPLORE || t->kind == KIND_TOOL ? parallel(r) : 1;
+	m.u.assign.parallel = t->kind == KIND_EXPLORE || t->kind == KIND_TOOL
+	    ? sched_parallel(r)
+	    : 1;
 	if ((rc = hosts_assign(h, w->name, &m, e)) < 0) {
 		free(w);
 		return rc;

@@ -144,6 +144,8 @@ void sched_cancel(struct run *r, enum kind kind, const char *why);
 size_t sched_count(
     const struct run *r, enum kind kind, enum subtask_state state);
 bool sched_idle(const struct run *r); /* nothing waits, nothing runs */
+/* Candidates that one worker tries at once: its share of the processors. */
+unsigned sched_parallel(const struct run *r);
 void sched_free(struct run *r);
 
 /* handle.c: messages of workers */
