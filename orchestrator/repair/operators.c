@@ -13,6 +13,7 @@
 #define NOT_SH (DIALECT_C | DIALECT_JS | DIALECT_PY)
 #define SCRIPT (DIALECT_JS | DIALECT_PY)
 
+#define STMT_MAX_TOKENS 1500
 #define SEARCH_MAX 3000000 /* steps of one operator in one source */
 
 const struct repair_op repair_ops[] = {
@@ -130,6 +131,16 @@ is_prototype(const struct source *s, const struct stmt *st)
 	return true;
 }
 
+/* Tables and packed text: slow to look at, and no place to mend. */
+static bool
+is_huge(const struct source *s, const struct stmt *st)
+{
+	size_t len;
+
+	(void)source_line_text(s, s->tok[st->first].line, &len);
+	return len > CAND_MAX_TEXT || st->last - st->first > STMT_MAX_TOKENS;
+}
+
 static float
 best_yield(const struct repair_op *op)
 {
@@ -154,7 +165,8 @@ repair_generate(struct cands *out, const struct source *s, uint32_t idx,
 		most = weight[k] > most ? weight[k] : most;
 	idle = xcalloc(s->n_stmt, sizeof *idle);
 	for (size_t k = 0; k < s->n_stmt; k++)
-		idle[k] = is_prototype(s, &s->stmt[k]);
+		idle[k] =
+		    is_prototype(s, &s->stmt[k]) || is_huge(s, &s->stmt[k]);
 	for (size_t k = 0; k < n_repair_ops; k++) {
 		g.op = &repair_ops[k];
 		g.op_no = (uint16_t)k;
