@@ -77,11 +77,11 @@ edges_of_token(struct graph *g, const struct source *s, size_t i, uint32_t self)
 	h = word_hash(WORD_HASH_START, s->text + s->tok[i].off, s->tok[i].len);
 	for (size_t k = h % NAME_SLOTS; g->name[k] != 0 && n < SAME_NAME_MAX;
 	     k = (k + 1) % NAME_SLOTS) {
-		if (g->hash[k] == h && g->name[k] - 1 != self &&
-		    (use != USE_MEMBER || g->prop[k])) {
+		if (g->hash[k] != h)
+			continue;
+		n++;
+		if (g->name[k] - 1 != self && (use != USE_MEMBER || g->prop[k]))
 			edge_add(g, g->name[k] - 1);
-			n++;
-		}
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "orchestrator/repair/word.h"
 
 #define KEEP_MAX (2 * CAND_MAX)
+#define LOOKED_AT_MAX ((size_t)256 << 20)
 
 static void
 cand_free(struct cand *c)
@@ -178,6 +179,8 @@ cands_add(struct cands *c, const struct source *s, uint32_t idx, uint16_t op,
 	uint64_t h;
 
 	buf_init(&nt, CAND_MAX_TEXT);
+	if (c->bytes > LOOKED_AT_MAX)
+		return;
 	b = s->line_off[last] - 1;
 	if (to > b) /* from or to stands in the newline */
 		to = b;
@@ -204,6 +207,7 @@ cands_add(struct cands *c, const struct source *s, uint32_t idx, uint16_t op,
 		if (b - a > CAND_MAX_TEXT)
 			goto out;
 	}
+	c->bytes += b - a + nt.len;
 	h = word_hash(WORD_HASH_START, &idx, sizeof idx);
 	h = word_hash(h, &first, sizeof first);
 	h = word_hash(h, &last, sizeof last);

@@ -42,7 +42,8 @@ struct cands {
 	uint64_t *seen; /* hash set of token texts */
 	size_t seen_n, seen_size;
 	uint32_t made;
-	float floor; /* what scores no more than this is not kept anyhow */
+	size_t bytes; /* of text looked at: bounds the time */
+	float floor;  /* what scores no more than this is not kept anyhow */
 };
 
 void cands_clear(struct cands *c);

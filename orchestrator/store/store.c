@@ -120,18 +120,20 @@ out:
 	return r;
 }
 
+/* By name is by age: the milliseconds stand before the random part. */
 static void
 make_id(char *dst, size_t size)
 {
-	char random[9];
-	time_t now = time(NULL);
+	char random[5], date[32];
+	struct timespec now;
 	struct tm tm;
-	size_t n;
 
-	(void)localtime_r(&now, &tm);
-	n = strftime(dst, size, "%Y%m%d-%H%M%S-", &tm);
-	hash_random_hex(random, 4);
-	(void)strlcpy(dst + n, random, size - n);
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	(void)localtime_r(&now.tv_sec, &tm);
+	(void)strftime(date, sizeof date, "%Y%m%d-%H%M%S", &tm);
+	hash_random_hex(random, 2);
+	(void)snprintf(dst, size, "%s-%03ld%s", date, now.tv_nsec / 1000000,
+	    random);
 }
 
 int

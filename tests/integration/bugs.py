@@ -61,7 +61,7 @@ def one(name, uid):
               r.finished.get("status"), r.seconds), flush=True)
 
 
-QUICK = ["py-clock", "sh-rotate", "sh-conf", "py-ledger", "py-outline",
+QUICK = ["sh-clock", "sh-rotate", "sh-conf", "py-ledger", "py-outline",
          "js-retry", "js-wrap", "c-jobqueue"]
 
 

@@ -175,12 +175,15 @@ test_clean_child(void **state)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	run_sh("ls /proc/self/fd | wc -l; grep -E 'Sig(Blk|Ign)' "
-	       "/proc/self/status; [ $(ps -o pgid= $$) = $$ ] && echo group");
+	/* Without 32 and 33, which glibc keeps to itself: nobody can reset them
+	 * when whoever started us ignores them. */
+	run_sh("ls /proc/self/fd | wc -l; grep SigBlk /proc/self/status; "
+	       "ign=$(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/self/status); "
+	       "echo $((0x$ign & ~0x180000000)); "
+	       "[ $(ps -o pgid= $$) = $$ ] && echo group");
 	/* 0, 1, 2 and the directory that ls reads. */
-	assert_string_equal(buf_str(&out),
-	    "4\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"
-	    "group\n");
+	assert_string_equal(
+	    buf_str(&out), "4\nSigBlk:\t0000000000000000\n0\ngroup\n");
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	close(fd);
