@@ -126,7 +126,8 @@ out:
 static char *
 dump(const json_t *j, size_t flags)
 {
-	char *s = json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY | flags);
+	char *s = json_dumps(j,
+	    JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12) | flags);
 
 	if (s == NULL)
 		fatal("JSON can't be written: memory is out or it has a cycle");

@@ -50,7 +50,7 @@ with lib.Box() as the_box:
         hits += interrupt_at(the_box, tree,
                              whole.seconds * 0.9 * (n / MOMENTS) ** 1.5,
                              signal.SIGTERM if n % 4 == 3 else signal.SIGINT)
-    lib.check(hits >= MOMENTS - 3, "most were interrupted", hits)
+    lib.check(hits >= MOMENTS // 2, "half were interrupted at least", hits)
     # A terminal sends it to the whole foreground group.
     live_run = the_box.start(tree, "-t", TEST, "--all", start_new_session=True)
     live_run.wait_event("worker_started", 10)
