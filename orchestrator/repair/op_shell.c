@@ -62,7 +62,9 @@ op_sh_expand(struct gen *g, size_t i)
 			gen_put(g, i, i + 1, 2, "\"%.*s\"", SPAN(s, i, i + 1));
 	}
 	/* $x and $1 may be meant for each other. */
-	if (tok_is(s, i, "$") && tok_flag(s, i + 1, TF_VAR)) {
+	if ((tok_is(s, i, "$") ||
+		(tok_is(s, i, "{") && tok_is(s, i - 1, "$"))) &&
+	    tok_flag(s, i + 1, TF_VAR)) {
 		for (int k = 1; k <= 3 && !tok_is(s, i + 2, "="); k++)
 			gen_put(g, i + 1, i + 1, k, "%d", k);
 	} else if (tok_is(s, i, "$") && tok_kind(s, i + 1, TOK_NUMBER)) {

@@ -295,7 +295,8 @@ op_negate(struct gen *g, size_t i)
 		return;
 	if (tok_in(s, end + 1, "and or && || ?") ||
 	    (i > 0 && tok_in(s, i - 1, "and or && || return =>") &&
-		(end == st->last || tok_in(s, end + 1, ") ; ,"))))
+		(end == st->last || tok_in(s, end + 1, ") ; ,") ||
+		    (end + 1 == st->last && tok_is(s, end + 1, ":")))))
 		gen_before(g, i, expr_is_end(s, i) ? 0 : 1, "%s", gen_not(s));
 	else if (i > 0 && tok_is(s, i - 1, "if") && s->dialect == DIALECT_PY)
 		gen_before(g, i, 1, "not ");
