@@ -132,8 +132,8 @@ make_id(char *dst, size_t size)
 	(void)localtime_r(&now.tv_sec, &tm);
 	(void)strftime(date, sizeof date, "%Y%m%d-%H%M%S", &tm);
 	hash_random_hex(random, 2);
-	(void)snprintf(dst, size, "%s-%03ld%s", date, now.tv_nsec / 1000000,
-	    random);
+	(void)snprintf(
+	    dst, size, "%s-%03ld%s", date, now.tv_nsec / 1000000, random);
 }
 
 int
