@@ -56,7 +56,7 @@ buf_fill(struct buf *b, size_t n)
 {
 	if (n == 0)
 		return;
-	assert(b->len < b->size && n < b->size - b->len);
+	assert(b->data != NULL && b->len < b->size && n < b->size - b->len);
 	b->len += n;
 	b->data[b->len] = '\0';
 }

@@ -306,8 +306,9 @@ build_set(struct loop *l)
 			l->size = l->size > 0 ? l->size * 2 : 16;
 			l->items =
 			    xreallocarray(l->items, l->size, sizeof *l->items);
+			/* An array of pointers. */
 			l->polled = xreallocarray(
-			    l->polled, l->size, sizeof *l->polled);
+			    l->polled, l->size, sizeof(struct loop_watch *));
 		}
 		item = &l->items[l->n_items];
 		*item = (zmq_pollitem_t){ .socket = w->sock, .fd = w->fd };

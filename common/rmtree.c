@@ -14,6 +14,7 @@
  */
 #include "common/compat.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -236,6 +237,7 @@ leave(struct rmtree *t)
 
 	if (lost && (r = reopen_parent(t)) < 0)
 		return r;
+	assert(t->n < 2 || t->frames[t->n - 2].dir != NULL);
 	at = t->n > 1 ? dirfd(t->frames[t->n - 2].dir) : t->parent;
 	if (!child_failed && unlinkat(at, f->name, AT_REMOVEDIR) < 0 &&
 	    errno != ENOENT) {

@@ -413,7 +413,8 @@ escape_char(const char *s, size_t len, char dst[17], size_t *dst_len)
 		return n;
 	}
 	if (n == 1 && cp == '\n') {
-		memcpy(dst, "\\n", 2);
+		dst[0] = '\\';
+		dst[1] = 'n';
 		*dst_len = 2;
 		return n;
 	}

@@ -405,11 +405,11 @@ peer_bind(struct loop *l, void *zctx, const char *endpoint, bool world,
     const struct peer_ops *ops, void *ctx, struct peer **ret, struct err *e)
 {
 	const char *path = ipc_path(endpoint);
-	struct peer *p;
+	struct peer *p = NULL;
 	int fd = -1, r;
 
 	r = peer_create(l, zctx, true, ops, ctx, &p, e);
-	if (r < 0)
+	if (r < 0 || p == NULL)
 		return r;
 	if (path != NULL) {
 		fd = ipc_listen(path, world ? 0666 : 0600, &p->file, e);
@@ -438,7 +438,7 @@ peer_connect(struct loop *l, void *zctx, const char *endpoint,
     const struct peer_ops *ops, void *ctx, struct peer **ret, struct err *e)
 {
 	const char *path = ipc_path(endpoint);
-	struct peer *p;
+	struct peer *p = NULL;
 	int r;
 
 	if (path != NULL) {
@@ -447,7 +447,7 @@ peer_connect(struct loop *l, void *zctx, const char *endpoint,
 			return r;
 	}
 	r = peer_create(l, zctx, false, ops, ctx, &p, e);
-	if (r < 0)
+	if (r < 0 || p == NULL)
 		return r;
 	if (zmq_connect(p->sock, endpoint) < 0) {
 		r = err_set(
