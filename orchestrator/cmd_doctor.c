@@ -75,7 +75,10 @@ cmd_doctor_main(int argc, char **argv)
 		print(&items[i]);
 	if (program("foray-host") < 0 || program("foray-worker") < 0)
 		r = EXIT_FATAL;
-	if (probe_sandbox(&e) < 0) {
+	if (r != 0) {
+		(void)printf("\nworkers can't run here: programs are missing "
+			     "(make install puts all three in place)\n");
+	} else if (probe_sandbox(&e) < 0) {
 		(void)printf("\nworkers can't run here: %s\n", e.text);
 		r = EXIT_SANDBOX;
 	} else {

@@ -155,6 +155,10 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 	toolchain_find(getenv("PATH"), home, t->root, &tools);
 	profile_direct(&prof, &spec);
 	spec.keep_tty = tty;
+	/* By a shell, so that a command that is not there is 127 and no failure
+	 * of the sandbox. */
+	strv_addl(&spec.argv, "/bin/sh", "-c", "exec \"$@\"", "sandbox",
+	    (char *)NULL);
 	for (; *argv != NULL; argv++)
 		strv_add(&spec.argv, *argv);
 	r = sandbox_start(&s, &p, e);

@@ -104,6 +104,17 @@ cmd_open(
 	return 0;
 }
 
+/* An answer that could not be written was not given. */
+static int
+finish(int status)
+{
+	if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
+		log_error("stdout: the answer could not be written");
+		return EXIT_FATAL;
+	}
+	return status;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -128,7 +139,7 @@ main(int argc, char **argv)
 	}
 	for (i = 0; i < nitems(commands); i++)
 		if (strcmp(argv[1], commands[i]->name) == 0)
-			return commands[i]->run(argc - 1, argv + 1);
+			return finish(commands[i]->run(argc - 1, argv + 1));
 	(void)fprintf(stderr,
 	    "foray: there is no command \"%s\"\n`foray --help` lists them\n",
 	    argv[1]);

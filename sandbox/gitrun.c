@@ -36,11 +36,11 @@ make_env(const struct gitrun *g, struct strv *env)
 
 	strv_setenv(
 	    env, "PATH", path != NULL ? path : "/usr/local/bin:/usr/bin:/bin");
-	strv_setenv(env, "HOME", "/nonexistent");
-	strv_setenv(env, "XDG_CONFIG_HOME", "/nonexistent");
+	strv_setenv(env, "HOME", "/dev/null");
+	strv_setenv(env, "XDG_CONFIG_HOME", "/dev/null");
 	strv_setenv(env, "LC_ALL", "C");
 	strv_setenv(env, "TZ", "UTC");
-	strv_setenv(env, "GIT_DIR", "/nonexistent/git");
+	strv_setenv(env, "GIT_DIR", "/dev/null/git");
 	strv_setenv(env, "GIT_CONFIG_NOSYSTEM", "1");
 	strv_setenv(env, "GIT_CONFIG_SYSTEM", "/dev/null");
 	strv_setenv(env, "GIT_CONFIG_GLOBAL", "/dev/null");

@@ -239,8 +239,7 @@ plan(struct builtin *b, const json_t *conv, const struct facts *f)
 		json_array_append_new(list, json_str_lossy(s, strlen(s)));
 		free(s);
 	}
-	reason = xasprintf("%zu candidate edits in %zu places",
-	    queue_n_cand(b->q), queue_n_hypo(b->q));
+	reason = xasprintf("%zu candidate edits", queue_n_cand(b->q));
 	reply = finish(conv, "done", "", list, NULL, reason);
 	free(reason);
 	return reply;
@@ -341,14 +340,16 @@ deal(struct builtin *b, struct worker *w, const json_t *conv,
 
 	if (n == 0) {
 		json_t *list = findings(b, w, f->hypothesis_id);
+		bool none = json_array_size(list) == 0;
 
 		queue_return(b->q, w->id);
-		if (json_array_size(list) == 0)
+		if (none)
 			json_array_append_new(list,
 			    json_string("every candidate edit of this "
 					"hypothesis was tried by others"));
 		return finish(conv, "refuted", f->hypothesis, list, NULL,
-		    "No candidate edit is left.");
+		    none ? "Others have tried its edits; none helped."
+			 : "No candidate edit is left.");
 	}
 	args = trial_args(b->q, got, &keep, f);
 	for (size_t i = keep; i < n; i++)
@@ -393,7 +394,7 @@ fixed(struct builtin *b, const json_t *conv, const struct facts *f, size_t cand)
 	const struct source *s = queue_source(b->q, cand);
 	const struct hypo *h = queue_hypo(b->q, c->hypo);
 	char *ev = xasprintf("%s:%u", s->path, c->line);
-	char *what = xasprintf("%s line %u: %s makes the check pass (%s)",
+	char *what = xasprintf("%s line %u: %s makes the tests pass (%s)",
 	    s->path, c->line, c->what, repair_ops[c->op].sentence);
 	json_t *list = json_pack("[o]",
 	    json_str_lossy(what, text_cut(what, strlen(what), FINDING_MAX)));
@@ -404,7 +405,7 @@ fixed(struct builtin *b, const json_t *conv, const struct facts *f, size_t cand)
 		    *f->hypothesis != '\0'
 		? f->hypothesis
 		: h->sentence,
-	    list, evidence, "An edit makes the check pass.");
+	    list, evidence, "An edit makes the tests pass.");
 
 	free(ev);
 	free(what);
@@ -479,7 +480,7 @@ explore(struct builtin *b, struct worker *w, const json_t *conv,
 	if (strcmp(name, "try_edits") == 0) {
 		cand = best_passing(b, args, text);
 		if (cand != QUEUE_NONE) {
-			reply = dialog_reply("%s in %s makes the check pass.",
+			reply = dialog_reply("%s in %s makes the tests pass.",
 			    queue_cand(b->q, cand)->what,
 			    queue_source(b->q, cand)->path);
 			dialog_call(

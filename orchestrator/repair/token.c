@@ -23,17 +23,18 @@ static const struct {
 	{ "sh bash ksh zsh bats", DIALECT_SH },
 };
 
+/* One list for all dialects, so without what programs of another language often
+ * name their functions (range, map, match, where, end ...). */
 static const char control_words[] =
-    "if else elif for while do switch case default break continue return "
-    "goto def class import from as with try except finally raise pass lambda "
-    "yield global nonlocal del assert async await function var let const "
-    "new delete typeof instanceof of throw catch extends export struct union "
-    "enum typedef static extern inline sizeof public private protected "
-    "package func fn impl trait pub use mod mut match loop defer select "
-    "type interface namespace using template end then elsif unless "
-    "begin module require abstract final throws implements virtual override "
-    "range chan map where in is not and or register volatile "
-    "restrict auto until when void";
+    "if else elif for while do switch case default break continue "
+    "return goto def class import from as with try except finally "
+    "raise pass lambda yield global nonlocal del assert async await "
+    "function var let const new delete typeof instanceof of throw "
+    "catch extends export struct union enum typedef static extern "
+    "inline sizeof public private protected package func fn impl "
+    "trait pub use mod mut interface namespace using elsif unless "
+    "abstract throws implements virtual override in is not and or "
+    "volatile restrict void";
 static const char value_words[] =
     "True False None true false null nullptr undefined this super NaN "
     "nil";

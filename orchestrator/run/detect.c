@@ -11,6 +11,7 @@
 #include "orchestrator/run/detect.h"
 
 #define MAX_FILE (1u << 20)
+#define TESTS_READ 20
 
 /* The text of a file of the tree; "" when it is not there. */
 static char *
@@ -75,10 +76,31 @@ python(const struct strv *files)
 	return "python3";
 }
 
+/* Tests that are functions, or that import pytest, are nothing to unittest. */
+static bool
+looks_pytest(const char *dir, const struct strv *files)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < files->n && n < TESTS_READ; i++) {
+		const char *f = files->v[i];
+
+		if (!no_hidden(f) ||
+		    (!text_glob("test_*.py", f) && !text_glob("*_test.py", f)))
+			continue;
+		n++;
+		if (mentions(dir, files, f, "import pytest") ||
+		    mentions(dir, files, f, "from pytest") ||
+		    mentions(dir, files, f, "\ndef test_"))
+			return true;
+	}
+	return false;
+}
+
 static bool
 wants_pytest(const char *dir, const struct strv *files)
 {
-	return strv_has(files, "pytest.ini") ||
+	return looks_pytest(dir, files) || strv_has(files, "pytest.ini") ||
 	    any(files, "conftest.py", no_hidden) ||
 	    mentions(dir, files, "pyproject.toml", "pytest") ||
 	    mentions(dir, files, "setup.cfg", "pytest") ||
@@ -143,8 +165,8 @@ found(struct strv *ret, const char **ret_why, const char *why,
 }
 
 int
-detect_tests(const char *dir, const struct strv *files, struct strv *ret,
-    const char **ret_why, struct err *e)
+detect_tests(const char *dir, const char *name, const struct strv *files,
+    struct strv *ret, const char **ret_why, struct err *e)
 {
 	bool py = any(files, "test_*.py", no_hidden) ||
 	    any(files, "*_test.py", no_hidden);
@@ -174,5 +196,5 @@ detect_tests(const char *dir, const struct strv *files, struct strv *ret,
 	return err_set(e, ERR_NOTFOUND,
 	    "no tests found in %s (looked for pytest, unittest, make test or "
 	    "check, npm test): give the command with -t",
-	    dir);
+	    name);
 }

@@ -78,11 +78,12 @@ on_baseline(
 	b->slowest_ms = m->slowest_ms;
 	b->per_test = m->per_test;
 	run_event(r, "baseline",
-	    json_pack("{s:I, s:I, s:o, s:o, s:b, s:I}", "passed",
+	    json_pack("{s:I, s:I, s:o, s:o, s:b, s:I, s:o}", "passed",
 		(json_int_t)b->passed, "failed", (json_int_t)b->failed, "flaky",
 		json_from_strv(&b->flaky), "failing",
 		json_from_strv(&b->failing), "per_test", b->per_test, "test_ms",
-		(json_int_t)b->test_ms));
+		(json_int_t)b->test_ms, "output",
+		json_str_lossy(b->output, strlen(b->output))));
 	if (b->failing.n == 0 && b->flaky.n > 0) {
 		run_end(r, EXIT_USAGE, "error",
 		    "no test fails in both of two runs: %s is flaky, and a fix "

@@ -160,7 +160,7 @@ find_tests(struct run *r, struct err *e)
 	if (r->tests.n == 0 && r->o.tool == NULL) {
 		files_below(r, &files);
 		dir = path_join(r->snap.tree, r->workdir);
-		rc = detect_tests(dir, &files, &r->tests, &why, e);
+		rc = detect_tests(dir, r->o.repo, &files, &r->tests, &why, e);
 		free(dir);
 		strv_clear(&files);
 	}
@@ -168,13 +168,16 @@ find_tests(struct run *r, struct err *e)
 		return rc;
 	strv_copy(&commands, &r->tests);
 	strv_extend(&commands, &r->o.checks);
-	guard_select(
-	    &r->snap.files, &r->o.protect, &commands, r->workdir, &r->guarded);
+	/* A build output is no test: it must be free to be made anew. */
+	if ((rc = snapshot_unignored(&r->snap, &files, e)) == 0)
+		guard_select(
+		    &files, &r->o.protect, &commands, r->workdir, &r->guarded);
+	strv_clear(&files);
 	strv_clear(&commands);
 	if (why != NULL)
 		log_info("tests: %s (from %s; -t chooses another)",
 		    r->tests.v[0], why);
-	return 0;
+	return rc;
 }
 
 static void
@@ -307,7 +310,9 @@ run_through(struct run *r, struct err *e)
 	run_event(r, "run_started", started_event(r));
 	if ((rc = path_cache_dir(&cache, e)) < 0)
 		return rc;
-	if ((rc = path_mkdirs(cache, 0700, e)) < 0 ||
+	if ((r->o.branch != NULL &&
+		(rc = apply_branch_check(r->root, r->o.branch, e)) < 0) ||
+	    (rc = path_mkdirs(cache, 0700, e)) < 0 ||
 	    (rc = take_snapshot(r, cache, e)) < 0 ||
 	    (rc = find_tests(r, e)) < 0)
 		goto out;
@@ -384,6 +389,7 @@ finish(struct run *r)
 	char *patch = NULL;
 	json_t *ev;
 
+	sched_close(r);
 	if (r->winner != NULL && r->exit == EXIT_FIXED)
 		deliver(r, &patch);
 	ev = json_pack("{s:s, s:s, s:i, s:o, s:f}", "status", r->status,
@@ -396,6 +402,11 @@ finish(struct run *r)
 		(void)json_object_set_new(
 		    ev, "subtask", json_string(r->winner->of->id));
 	}
+	if (patch != NULL && r->exit == EXIT_FIXED && r->o.apply)
+		(void)json_object_set_new(ev, "applied", json_true());
+	if (patch != NULL && r->exit == EXIT_FIXED && r->o.branch != NULL)
+		(void)json_object_set_new(
+		    ev, "branch", json_string(r->o.branch));
 	if (store_set(r->store, "status", r->status, &e) < 0 ||
 	    store_set(r->store, "reason", r->why, &e) < 0)
 		log_warn("%s", e.text);

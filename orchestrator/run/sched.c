@@ -303,6 +303,26 @@ sched_cancel(struct run *r, enum kind kind, const char *why)
 			(void)hosts_send(w->host, w->name, &m, NULL);
 }
 
+/* The run is over: say of each subtask and worker how it ended. */
+void
+sched_close(struct run *r)
+{
+	struct subtask *t;
+	struct worker *w, *next;
+
+	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next)
+		drop_worker(r, w, "stopped", NULL);
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		const char *state = t->state == SUBTASK_RUNNING ? "stopped"
+		    : t->state == SUBTASK_WAITING               ? "not tried"
+								: NULL;
+
+		if (state != NULL)
+			(void)store_subtask(r->store, t->id, kind_str(t->kind),
+			    t->label, t->hypothesis, state, NULL);
+	}
+}
+
 void
 sched_free(struct run *r)
 {

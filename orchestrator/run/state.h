@@ -146,6 +146,7 @@ size_t sched_count(
 bool sched_idle(const struct run *r); /* nothing waits, nothing runs */
 /* Candidates that one worker tries at once: its share of the processors. */
 unsigned sched_parallel(const struct run *r);
+void sched_close(struct run *r);
 void sched_free(struct run *r);
 
 /* handle.c: messages of workers */

@@ -81,6 +81,28 @@ git(const char *root, const char *index, const void *input, size_t input_len,
 }
 
 int
+apply_branch_check(const char *root, const char *branch, struct err *e)
+{
+	char *ref = xasprintf("refs/heads/%s", branch);
+	int r = 0;
+
+	if (git(root, "/dev/null", NULL, 0, NULL, NULL, "rev-parse", "--verify",
+		"-q", "HEAD^{commit}", (char *)NULL) < 0)
+		r = err_set(e, ERR_USAGE,
+		    "--branch: %s is no git repository with a commit", root);
+	else if (git(root, "/dev/null", NULL, 0, NULL, NULL, "check-ref-format",
+		     ref, (char *)NULL) < 0)
+		r = err_set(e, ERR_USAGE,
+		    "--branch: \"%s\" is no name for a branch", branch);
+	else if (git(root, "/dev/null", NULL, 0, NULL, NULL, "rev-parse",
+		     "--verify", "-q", ref, (char *)NULL) == 0)
+		r = err_set(e, ERR_USAGE,
+		    "--branch: a branch \"%s\" is there already", branch);
+	free(ref);
+	return r;
+}
+
+int
 apply_branch(const char *root, const char *branch, const char *patch,
     size_t len, const char *subject, struct err *e)
 {
@@ -92,13 +114,13 @@ apply_branch(const char *root, const char *branch, const char *patch,
 
 	if (dir == NULL)
 		return err_set(e, -errno, "%s: %s", index, strerror(errno));
+	if ((r = apply_branch_check(root, branch, e)) < 0)
+		goto out;
 	file = path_join(dir, "index");
 	ref = xasprintf("refs/heads/%s", branch);
 	message = xasprintf("Fix: %s\n\nFound and verified by foray.\n",
 	    subject != NULL ? subject : "failing test");
 	if ((r = patch_paths(patch, len, &paths, e)) < 0 ||
-	    (r = git(root, file, NULL, 0, NULL, e, "check-ref-format", ref,
-		 (char *)NULL)) < 0 ||
 	    (r = git(root, file, NULL, 0, &head, e, "rev-parse", "--verify",
 		 "HEAD^{commit}", (char *)NULL)) < 0 ||
 	    (r = git(root, file, NULL, 0, NULL, e, "read-tree", head,

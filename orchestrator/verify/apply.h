@@ -9,6 +9,8 @@
 
 /* On the working tree; the index is left as it is. */
 int apply_tree(const char *root, const char *patch, size_t len, struct err *e);
+/* Could apply_branch() make this branch? ERR_USAGE says why not. */
+int apply_branch_check(const char *root, const char *branch, struct err *e);
 /* As a commit on a new branch that starts at HEAD; working tree and index stay
  * as they are. An existing branch is an error. */
 int apply_branch(const char *root, const char *branch, const char *patch,

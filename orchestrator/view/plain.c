@@ -12,6 +12,9 @@
 #include "common/text.h"
 #include "orchestrator/view/plain.h"
 
+/* of the failing tests' output */
+#define OUTPUT_LINES 8
+
 struct plain {
 	FILE *out;
 	bool tty;
@@ -118,6 +121,26 @@ on_snapshot(struct plain *p, const json_t *ev)
 				   : "");
 }
 
+/* The end of what the failing tests wrote, a few lines. */
+static void
+output_tail(struct plain *p, const json_t *ev)
+{
+	const char *text = str(ev, "output"), *from = text + strlen(text);
+	int lines = 0;
+
+	while (from > text && from[-1] == '\n')
+		from--;
+	while (from > text && lines < OUTPUT_LINES)
+		if (*--from == '\n' && ++lines == OUTPUT_LINES)
+			from++;
+	while (*from != '\0') {
+		int n = (int)strcspn(from, "\n");
+
+		printed(p, ev, "", "| %.*s", n, from);
+		from += n + (from[n] == '\n');
+	}
+}
+
 static void
 on_baseline(struct plain *p, const json_t *ev)
 {
@@ -133,6 +156,7 @@ on_baseline(struct plain *p, const json_t *ev)
 	json_array_foreach (json_object_get(ev, "flaky"), i, v)
 		if (i < 5)
 			printed(p, ev, "", "flaky: %s", json_string_value(v));
+	output_tail(p, ev);
 }
 
 static void
@@ -202,7 +226,8 @@ on_worker_gone(struct plain *p, const json_t *ev)
 {
 	const char *why = str(ev, "reason");
 
-	if (strcmp(why, "exited") == 0 || strcmp(why, "cancelled") == 0)
+	if (strcmp(why, "exited") == 0 || strcmp(why, "cancelled") == 0 ||
+	    strcmp(why, "stopped") == 0)
 		return;
 	printed(
 	    p, ev, str(ev, "worker"), "gone: %s %s", why, str(ev, "detail"));
@@ -223,7 +248,13 @@ on_run_finished(struct plain *p, const json_t *ev)
 	printed(p, ev, "", "%lld model calls, $%.4f, %.1f s", num(u, "calls"),
 	    json_real_value(json_object_get(u, "cost_usd")),
 	    json_real_value(json_object_get(ev, "wall_s")));
-	if (json_object_get(ev, "patch") != NULL)
+	if (json_is_true(json_object_get(ev, "applied")))
+		printed(p, ev, "patch", "%s, applied to the tree",
+		    str(ev, "patch"));
+	else if (*str(ev, "branch") != '\0')
+		printed(p, ev, "patch", "%s, committed on branch %s",
+		    str(ev, "patch"), str(ev, "branch"));
+	else if (json_object_get(ev, "patch") != NULL)
 		printed(p, ev, "patch",
 		    "%s (`foray diff` shows it, `foray apply` applies it)",
 		    str(ev, "patch"));

@@ -34,6 +34,11 @@ static const char *const config[] = { "pytest.ini", ".pytest.ini", "tox.ini",
 	".coveragerc", "sitecustomize.py", "usercustomize.py", "Jenkinsfile",
 	".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml" };
 
+/* What a build makes of tests is none. */
+static const char *const made[] = { "*.o", "*.obj", "*.a", "*.so", "*.so.*",
+	"*.lo", "*.la", "*.d", "*.pyc", "*.pyo", "*.class", "*.gcda", "*.gcno",
+	"*.gcov", "*.exe", "*.out", "*.log", "*.trs", "*.tmp", "*.cache" };
+
 /* ... and whole directories that do. */
 static const char *const config_dirs[] = { ".github", ".ci", ".circleci",
 	".buildkite" };
@@ -69,6 +74,8 @@ guard_is_builtin(const char *path)
 	const char *s = path, *slash;
 	size_t n;
 
+	if (any_glob(made, nitems(made), path_base(path)))
+		return false;
 	for (; (slash = strchr(s, '/')) != NULL; s = slash + 1) {
 		n = (size_t)(slash - s);
 		if (is_one_of(dirs, nitems(dirs), s, n) ||

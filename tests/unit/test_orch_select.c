@@ -82,7 +82,7 @@ detects(const char *want, const char *const *pairs)
 	for (; *pairs != NULL; pairs += 2)
 		put(pairs[0], pairs[1], &files);
 	strv_sort(&files);
-	r = detect_tests(dir, &files, &got, &why, &e);
+	r = detect_tests(dir, dir, &files, &got, &why, &e);
 	if (want == NULL) {
 		assert_int_equal(r, ERR_NOTFOUND);
 	} else {
@@ -105,7 +105,11 @@ test_detect(void **state unused_arg)
 	    "tests/test_a.py", "");
 	D(".venv/bin/python -m pytest -v", ".venv/bin/python", "", "pytest.ini",
 	    "", "test_a.py", "");
-	D("python3 -m unittest discover -v -s tests", "tests/test_a.py", "");
+	D("python3 -m unittest discover -v -s tests", "tests/test_a.py",
+	    "import unittest\n");
+	D("python3 -m pytest -v", "tests/test_a.py", "\ndef test_x():\n");
+	D("python3 -m pytest -v", "tests/__init__.py", "", "tests/test_a.py",
+	    "import pytest\n");
 	D("python3 -m unittest discover -v", "tests/__init__.py", "",
 	    "tests/test_a.py", "");
 	D("make test", "Makefile", "all:\n\ntest : all\n\techo\n");

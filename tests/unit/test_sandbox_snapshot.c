@@ -441,6 +441,26 @@ test_git(void **state unused_arg)
 	free(head);
 }
 
+/* Build outputs, alone and as a whole directory, are told from the rest. */
+static void
+test_ignored(void **state unused_arg)
+{
+	struct strv files = { 0 };
+
+	bed_run(
+	    REPO "printf '*.o\\nout/\\n' >.gitignore; mkdir out; "
+		 "echo 1 >out/x; echo 2 >test_a.o; echo 3 >new; "
+		 "echo 4 >tracked.o; git add -f tracked.o; git commit -qm o");
+	take();
+	assert_int_equal(snapshot_unignored(&snap, &files, NULL), 0);
+	assert_true(strv_has(&files, "new"));
+	assert_true(strv_has(&files, ".gitignore"));
+	assert_false(strv_has(&files, "out/x"));
+	assert_false(strv_has(&files, "test_a.o"));
+	assert_true(strv_has(&snap.files, "test_a.o"));
+	strv_clear(&files);
+}
+
 static void
 test_git_reuse(void **state unused_arg)
 {
@@ -621,7 +641,7 @@ test_toplevel(void **state unused_arg)
 	assert_null(top);
 	assert_int_equal(snapshot_toplevel(bare, &top, &e), ERR_USAGE);
 	assert_int_equal(snapshot_toplevel(in, &top, &e), ERR_USAGE);
-	assert_int_equal(snapshot_toplevel("/nonexistent", &top, &e), -ENOENT);
+	assert_int_equal(snapshot_toplevel("/proc/none", &top, &e), -ENOENT);
 	free(dir);
 	free(bare);
 	free(none);
@@ -669,7 +689,7 @@ main(void)
 		T(test_unreadable), T(test_secrets), T(test_change),
 		T(test_racy), T(test_same_content), T(test_store_inside),
 		T(test_sweep), T(test_interrupt), T(test_concurrent),
-		T(test_moving), T(test_git), T(test_git_reuse),
+		T(test_moving), T(test_git), T(test_ignored), T(test_git_reuse),
 		T(test_git_hostile), T(test_git_shapes), T(test_git_broken),
 		T(test_git_foreign), T(test_toplevel), T(test_full) };
 
