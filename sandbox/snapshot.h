@@ -65,8 +65,8 @@ void snapshot_clear(struct snapshot *s);
 
 /* Its files without those that git ignores (build outputs); all of them when
  * there is no commit. */
-int snapshot_unignored(const struct snapshot *s, struct strv *ret,
-    struct err *e);
+int snapshot_unignored(
+    const struct snapshot *s, struct strv *ret, struct err *e);
 
 /* The top of the git work tree that dir lies in, NULL when there is none; both
  * absolute and resolved. A bare repository is an error. */
