@@ -17,6 +17,7 @@ struct facts {
 	char *output;
 	struct strv tests, failing, guarded;
 	uint64_t test_ms, parallel;
+	uint64_t limit_ms; /* of one run of the check; 0: from test_ms */
 };
 
 int facts_parse(const json_t *conv, struct facts *ret, struct err *e);

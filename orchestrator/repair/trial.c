@@ -36,7 +36,8 @@ trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
     const struct facts *f)
 {
 	json_t *edits = json_array();
-	uint64_t limit = (3 * f->test_ms + 999) / 1000;
+	uint64_t limit =
+	    ((f->limit_ms > 0 ? f->limit_ms : 3 * f->test_ms) + 999) / 1000;
 	size_t bytes = 0, k;
 
 	for (k = 0; k < *n; k++) {
