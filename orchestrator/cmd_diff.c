@@ -3,11 +3,13 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "common/text.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/verify/apply.h"
@@ -51,6 +53,28 @@ read_final(struct store *s, struct buf *b, struct err *e)
 	return r;
 }
 
+/* On a terminal control bytes are shown, not obeyed. */
+static void
+print_patch(const struct buf *b)
+{
+	const char *p = buf_str(b), *end = p + b->len, *nl;
+	struct buf line;
+
+	if (isatty(STDOUT_FILENO) != 1) {
+		(void)fwrite(p, 1, b->len, stdout);
+		return;
+	}
+	for (; p < end; p = nl + 1) {
+		nl = memchr(p, '\n', (size_t)(end - p));
+		if (nl == NULL)
+			nl = end;
+		buf_init(&line, BUF_NOMAX);
+		(void)text_escape(&line, p, (size_t)(nl - p));
+		(void)printf("%s\n", buf_str(&line));
+		buf_clear(&line);
+	}
+}
+
 static int
 cmd_diff_main(int argc, char **argv)
 {
@@ -76,7 +100,7 @@ cmd_diff_main(int argc, char **argv)
 		    ? (log_error("%s", e.text), EXIT_UNFIXED)
 		    : cmd_fail(&e);
 	else
-		(void)fwrite(buf_str(&b), 1, b.len, stdout);
+		print_patch(&b);
 	buf_clear(&b);
 	store_close(s);
 	return r;

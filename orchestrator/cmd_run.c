@@ -128,6 +128,9 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 	uint64_t n;
 	int r = 0;
 
+	if (arg != NULL && opt != 'C' && opt != 'f' &&
+	    !text_is_utf8(arg, strlen(arg)))
+		return err_set(e, ERR_USAGE, "an option's value is not UTF-8");
 	switch (opt) {
 	case 'C':
 		o->repo = arg;

@@ -3,11 +3,13 @@
  */
 #include "common/compat.h"
 
+#include <fcntl.h>
 #include <getopt.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "orchestrator/cmd.h"
@@ -119,7 +121,15 @@ int
 main(int argc, char **argv)
 {
 	size_t i;
+	int fd;
 
+	/* Closed descriptors 0 to 2 would become sockets of ours, and a
+	 * command's. */
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		(void)close(fd);
 	(void)setlocale(LC_CTYPE, "");
 	(void)signal(SIGPIPE, SIG_IGN);
 	log_init("foray");

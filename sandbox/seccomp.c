@@ -226,8 +226,9 @@ clone_rules(scmp_filter_ctx ctx)
 	return r;
 }
 
-/* No set-uid file in a tree that may be the person's own. (Set-gid has to
- * stay: shared directories carry it, and copying one sets it.) */
+/* No set-uid and no set-gid file in a tree that may be the person's own, where
+ * they would be somebody else's from outside. (New directories still inherit
+ * set-gid.) */
 static int
 setid_rules(scmp_filter_ctx ctx)
 {
@@ -249,9 +250,12 @@ setid_rules(scmp_filter_ctx ctx)
 	struct scmp_arg_cmp mode, flags;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < nitems(calls); i++) {
-		mode = SCMP_CMP((unsigned)calls[i].mode_arg, SCMP_CMP_MASKED_EQ,
-		    S_ISUID, S_ISUID);
+	for (size_t n = 0; r == 0 && n < 2 * nitems(calls); n++) {
+		const size_t i = n / 2;
+		const mode_t bit = n % 2 == 0 ? S_ISUID : S_ISGID;
+
+		mode = SCMP_CMP(
+		    (unsigned)calls[i].mode_arg, SCMP_CMP_MASKED_EQ, bit, bit);
 		if (calls[i].flags_arg < 0) {
 			r = refuse(ctx, EPERM, calls[i].name, 1, mode, none);
 			continue;
@@ -266,6 +270,9 @@ setid_rules(scmp_filter_ctx ctx)
 	if (r == 0)
 		r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), 452, 1,
 		    SCMP_CMP(2, SCMP_CMP_MASKED_EQ, S_ISUID, S_ISUID));
+	if (r == 0)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), 452, 1,
+		    SCMP_CMP(2, SCMP_CMP_MASKED_EQ, S_ISGID, S_ISGID));
 	return r;
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -72,6 +73,73 @@ config_get(const char *gitdir, const char *key)
 	buf_clear(&out);
 	free(file);
 	return value;
+}
+
+/* Does a directory hold a symbolic link, at most depth levels down? Too much to
+ * look at counts as one. */
+static bool
+has_link(const char *dir, int depth, unsigned *budget)
+{
+	struct dirent *d;
+	DIR *dp = opendir(dir);
+	bool found = false;
+
+	if (dp == NULL)
+		return true;
+	while (!found && (d = readdir(dp)) != NULL) {
+		char *path;
+		struct stat st;
+
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+			continue;
+		path = path_join(dir, d->d_name);
+		if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode) ||
+		    (*budget)-- == 0)
+			found = true;
+		else if (S_ISDIR(st.st_mode) && depth > 0)
+			found = has_link(path, depth - 1, budget);
+		free(path);
+	}
+	(void)closedir(dp);
+	return found;
+}
+
+/* Links and alternates lead git to objects and refs of other repositories,
+ * which a tree that somebody sent has no business with. Loose objects are
+ * regular files below objects/XX, so only the directories are looked at there.
+ */
+static const char *
+leads_elsewhere(const char *gitdir)
+{
+	static const char *const alternates[] = { "alternates",
+		"http-alternates" };
+	unsigned budget = 100000;
+	char *refs = path_join(gitdir, "refs");
+	char *objects = path_join(gitdir, "objects");
+	char *info = path_join(objects, "info");
+	char *pack = path_join(objects, "pack");
+	const char *why = NULL;
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < nitems(alternates); i++) {
+		char *path = path_join(info, alternates[i]);
+
+		if (lstat(path, &st) == 0)
+			why = "it borrows objects of another repository "
+			      "(objects/info/alternates)";
+		free(path);
+	}
+	if (why == NULL &&
+	    (has_link(refs, 32, &budget) || has_link(objects, 0, &budget) ||
+		(lstat(info, &st) == 0 && has_link(info, 0, &budget)) ||
+		(lstat(pack, &st) == 0 && has_link(pack, 0, &budget))))
+		why = "symbolic links in it lead elsewhere";
+	free(refs);
+	free(objects);
+	free(info);
+	free(pack);
+	return why;
 }
 
 /*
@@ -147,7 +215,9 @@ find(const char *root, struct snap_git *g)
 		common != NULL ? common : g->gitdir, "packed-refs", S_IFLNK))
 		goto out;
 	g->objects = path_join(common != NULL ? common : g->gitdir, "objects");
-	why = plain ? NULL : check_points_back(root, g->gitdir, common);
+	why = leads_elsewhere(common != NULL ? common : g->gitdir);
+	if (why == NULL && !plain)
+		why = check_points_back(root, g->gitdir, common);
 out:
 	free(common);
 	free(named);

@@ -104,7 +104,8 @@ read_manifest(const char *path, struct manifest *ret)
 	return r;
 }
 
-/* After a crash of the machine files may be empty that we wrote before it. */
+/* After a crash of the machine files may be empty that we wrote before it, and
+ * cleaners of caches take what they find: a look at each is cheap. */
 static bool
 is_whole(const struct manifest *m, const char *tree)
 {
@@ -166,7 +167,7 @@ out:
 bool
 snap_store_load(struct snap_store *st, struct manifest *ret)
 {
-	char *tree = NULL, *boot = NULL;
+	char *tree = NULL;
 	struct manifest m = { 0 };
 	struct stat sb;
 	struct buf b;
@@ -180,10 +181,8 @@ snap_store_load(struct snap_store *st, struct manifest *ret)
 	if (!is_id(buf_str(&b)) || read_last(st, b.data, &m) < 0)
 		goto out;
 	tree = snap_store_tree(st, m.id);
-	boot = snap_boot_id();
 	ok = lstat(tree, &sb) == 0 && S_ISDIR(sb.st_mode) &&
-	    sb.st_uid == stage_uid() &&
-	    (strcmp(m.boot, boot) == 0 || is_whole(&m, tree));
+	    sb.st_uid == stage_uid() && is_whole(&m, tree);
 out:
 	if (ok)
 		*ret = m;
@@ -191,7 +190,6 @@ out:
 		manifest_clear(&m);
 	buf_clear(&b);
 	free(tree);
-	free(boot);
 	return ok;
 }
 
@@ -245,16 +243,14 @@ static bool
 is_there(const struct snap_store *st, const char *id)
 {
 	char *path = path_joinf(st->dir, "%s/manifest", id);
-	char *tree = snap_store_tree(st, id), *boot = snap_boot_id();
+	char *tree = snap_store_tree(st, id);
 	struct manifest m = { 0 };
 	bool yes;
 
-	yes = read_manifest(path, &m) == 0 &&
-	    (strcmp(m.boot, boot) == 0 || is_whole(&m, tree));
+	yes = read_manifest(path, &m) == 0 && is_whole(&m, tree);
 	manifest_clear(&m);
 	free(path);
 	free(tree);
-	free(boot);
 	return yes;
 }
 

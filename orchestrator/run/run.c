@@ -22,7 +22,9 @@
 #include "common/log.h"
 #include "common/num.h"
 #include "common/path.h"
+#include "common/text.h"
 #include "orchestrator/run/detect.h"
+#include "orchestrator/run/recipe.h"
 #include "orchestrator/run/state.h"
 #include "orchestrator/verify/apply.h"
 #include "sandbox/policy/guard.h"
@@ -95,6 +97,10 @@ find_tree(struct run *r, struct err *e)
 	rel = path_rel(dir, r->root);
 	r->workdir = xstrdup(rel != NULL ? rel : "");
 	free(dir);
+	if (!text_is_utf8(r->root, strlen(r->root)) ||
+	    !text_is_utf8(r->workdir, strlen(r->workdir)))
+		return err_set(e, ERR_USAGE,
+		    "the path of the tree is not UTF-8: move or link it");
 	if (strcmp(r->root, "/") == 0)
 		return err_set(e, ERR_USAGE,
 		    "the tree is the whole file system: name a directory "
@@ -168,6 +174,9 @@ find_tests(struct run *r, struct err *e)
 		return rc;
 	strv_copy(&commands, &r->tests);
 	strv_extend(&commands, &r->o.checks);
+	dir = path_join(r->snap.tree, r->workdir);
+	recipe_commands(dir, &commands);
+	free(dir);
 	/* A build output is no test: it must be free to be made anew. */
 	if ((rc = snapshot_unignored(&r->snap, &files, e)) == 0)
 		guard_select(

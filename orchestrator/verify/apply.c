@@ -43,24 +43,35 @@ git(const char *root, const char *index, const void *input, size_t input_len,
 		.out = &out,
 		.err = &msg,
 		.timeout_ms = 120000 };
+	/* The person's identity and nothing else: no key of theirs. */
+	static const char *const kept[] = { "PATH", "HOME", "XDG_CONFIG_HOME",
+		"LANG", "USER", "LOGNAME", "EMAIL", "GIT_AUTHOR_NAME",
+		"GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME",
+		"GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE",
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
+		"GIT_CONFIG_NOSYSTEM" };
 	const char *arg;
-	extern char **environ;
 	va_list ap;
 	size_t i;
 	int r;
 
 	buf_init(&out, 1 << 20);
 	buf_init(&msg, 4096);
-	for (i = 0; environ[i] != NULL; i++)
-		if (!text_starts(environ[i], "GIT_") ||
-		    text_starts(environ[i], "GIT_AUTHOR_") ||
-		    text_starts(environ[i], "GIT_COMMITTER_"))
-			strv_add(&env, environ[i]);
+	for (i = 0; i < nitems(kept); i++)
+		if (getenv(kept[i]) != NULL)
+			strv_setenv(&env, kept[i], getenv(kept[i]));
 	strv_setenv(&env, "GIT_INDEX_FILE", index);
 	strv_setenv(&env, "GIT_TERMINAL_PROMPT", "0");
 	strv_setenv(&env, "GIT_OPTIONAL_LOCKS", "0");
+	/* A missing object is an error: the repository may name a program that
+	 * would fetch it. */
+	strv_setenv(&env, "GIT_NO_LAZY_FETCH", "1");
+	strv_setenv(&env, "GIT_ALLOW_PROTOCOL", "none");
+	strv_setenv(&env, "GIT_ASKPASS", "true");
+	strv_setenv(&env, "GIT_SSH_COMMAND", "false");
 	strv_addl(&argv, "git", "-C", root, "-c", "core.hooksPath=/dev/null",
-	    "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false",
+	    "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c",
+	    "protocol.allow=never", "-c", "core.alternateRefsCommand=false",
 	    (char *)NULL);
 	va_start(ap, e);
 	while ((arg = va_arg(ap, const char *)) != NULL)
@@ -68,7 +79,7 @@ git(const char *root, const char *index, const void *input, size_t input_len,
 	va_end(ap);
 	r = spawn_run(&s, &res, e);
 	if (r == 0 && res.status != 0)
-		r = err_set(e, -EIO, "git %s: %s", argv.v[9], buf_str(&msg));
+		r = err_set(e, -EIO, "git %s: %s", argv.v[13], buf_str(&msg));
 	if (r == 0 && ret != NULL) {
 		*ret = buf_detach(&out, NULL);
 		(*ret)[strcspn(*ret, "\n")] = '\0';

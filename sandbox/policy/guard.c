@@ -10,7 +10,7 @@
 
 /* Names of directories; without regard to case. */
 static const char *const dirs[] = { "test", "tests", "__tests__", "spec",
-	"specs" };
+	"specs", "unittest", "pytest", "_pytest" };
 
 /* Patterns of the last component: tests ... */
 static const char *const tests[] = { "test.*", "tests.*", "test_*.*",
@@ -18,7 +18,9 @@ static const char *const tests[] = { "test.*", "tests.*", "test_*.*",
 	"*.spec.*", "*-test.*", "*-spec.*", "*Test.java", "*Tests.java",
 	"*Test.kt", "*Tests.kt", "*Test.scala", "*Spec.scala", "*Spec.groovy",
 	"*Test.php", "*Tests.cs", "*Test.cs", "*Tests.swift", "*Spec.hs",
-	"conftest.py", "*.t", "*.bats" };
+	"conftest.py", "*.t", "*.bats",
+	/* and what would stand before a runner of that name */
+	"unittest.py", "pytest.py", "*.pth" };
 
 /* ... what configures their runners, builds what they need ... */
 static const char *const config[] = { "pytest.ini", ".pytest.ini", "tox.ini",

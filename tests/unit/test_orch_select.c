@@ -11,6 +11,7 @@
 #include "common/path.h"
 #include "orchestrator/run/detect.h"
 #include "orchestrator/run/ledger.h"
+#include "orchestrator/run/recipe.h"
 #include "orchestrator/verify/select.h"
 
 static void
@@ -124,6 +125,32 @@ test_detect(void **state unused_arg)
 	D(NULL, "node_modules/x/test_a.py", "");
 }
 
+/* What a make target hands to an interpreter decides how tests run. */
+static void
+test_recipe(void **state unused_arg)
+{
+	struct strv files = { 0 }, commands = { 0 };
+
+	memcpy(dir + sizeof dir - 7, "XXXXXX", 6);
+	assert_non_null(mkdtemp(dir));
+	put("Makefile",
+	    "all:\n\tpython3 build.py\ncheck: all\n\t@python3 -B verify.py\n"
+	    "\tcc -o t src.c\n\tpython3 -m unittest\n\n\tsh x/y.sh z\n",
+	    &files);
+	strv_add(&commands, "make -s check");
+	recipe_commands(dir, &commands);
+	assert_int_equal(commands.n, 3);
+	assert_string_equal(commands.v[1], "sh verify.py");
+	assert_string_equal(commands.v[2], "sh x/y.sh");
+	strv_clear(&commands);
+	strv_add(&commands, "sh make check");
+	recipe_commands(dir, &commands);
+	assert_int_equal(commands.n, 1);
+	strv_clear(&commands);
+	strv_clear(&files);
+	assert_int_equal(path_rmtree(dir, NULL), 0);
+}
+
 int
 main(void)
 {
@@ -131,6 +158,7 @@ main(void)
 		cmocka_unit_test(test_select),
 		cmocka_unit_test(test_ledger),
 		cmocka_unit_test(test_detect),
+		cmocka_unit_test(test_recipe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
