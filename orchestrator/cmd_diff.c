@@ -57,21 +57,20 @@ read_final(struct store *s, struct buf *b, struct err *e)
 static void
 print_patch(const struct buf *b)
 {
-	const char *p = buf_str(b), *end = p + b->len, *nl;
-	struct buf line;
+	const char *p = buf_str(b), *end = p + b->len, *stop;
+	struct buf text;
 
 	if (isatty(STDOUT_FILENO) != 1) {
 		(void)fwrite(p, 1, b->len, stdout);
 		return;
 	}
-	for (; p < end; p = nl + 1) {
-		nl = memchr(p, '\n', (size_t)(end - p));
-		if (nl == NULL)
-			nl = end;
-		buf_init(&line, BUF_NOMAX);
-		(void)text_escape(&line, p, (size_t)(nl - p));
-		(void)printf("%s\n", buf_str(&line));
-		buf_clear(&line);
+	for (; p < end; p = stop + 1) {
+		for (stop = p; stop < end && *stop != '\n' && *stop != '\t';)
+			stop++;
+		buf_init(&text, BUF_NOMAX);
+		(void)text_escape(&text, p, (size_t)(stop - p));
+		(void)printf("%s%c", buf_str(&text), stop < end ? *stop : '\n');
+		buf_clear(&text);
 	}
 }
 

@@ -117,7 +117,7 @@ static const struct call {
 	{ "clone, mount ns", SYS_clone, { CLONE_NEWNS | CLONE_FS }, EINVAL,
 	    EPERM },
 	{ "chmod 4755", SYS_fchmod, { -1, 04755 }, EBADF, EPERM },
-	{ "chmod 2755", SYS_fchmod, { -1, 02755 }, EBADF, EBADF },
+	{ "chmod 2755", SYS_fchmod, { -1, 02755 }, EBADF, EPERM },
 	{ "fchmodat2 4755", 452, { -1, 0, 04755 }, ANY, EPERM },
 	{ "openat, new set-uid", SYS_openat,
 	    { -1, 0, O_CREAT | O_WRONLY, 04755 }, ANY, EPERM },

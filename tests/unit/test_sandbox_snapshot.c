@@ -564,13 +564,20 @@ test_git_shapes(void **state unused_arg)
 		   "git --no-optional-locks status --porcelain; "
 		   "git log --format=%s",
 	    "x");
-	/* detached, packed, with an alternate that has a strange name */
+	/* detached, packed, with a strange name; a clone that borrows its
+	 * objects is not followed, nor are links to another's refs */
 	bed_run(BED_GIT "cd r; git checkout -q --detach; git gc -q; cd ..; "
 			"mv r 'r: \"q'; git clone -q --shared './r: \"q' cl");
 	assert_int_equal(take_from("cl", &e), 0);
-	assert_non_null(snap.commit);
+	assert_null(snap.commit);
+	assert_true(is_skipped(".git: it borrows objects"));
 	assert_int_equal(take_from("r: \"q", &e), 0);
 	assert_non_null(snap.commit);
+	bed_run(BED_GIT "git init -q li; rmdir li/.git/refs/heads; "
+			"ln -s ../../../'r: \"q'/.git/refs/heads li/.git/refs");
+	assert_int_equal(take_from("li", &e), 0);
+	assert_null(snap.commit);
+	assert_true(is_skipped(".git: symbolic links"));
 }
 
 static void
