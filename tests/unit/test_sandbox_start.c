@@ -1010,42 +1010,57 @@ write_map(const char *path, unsigned id)
 	fd_close(&fd);
 }
 
-/* Own pid namespace; as root a stage and the drop, else a user namespace. */
+/* The first step, before the fork of pid 1: a pid namespace, and as a user a
+ * user namespace around it. */
 static void
-become_host(struct sandbox_spec *spec, struct overlay *ov)
+leave_namespaces(void)
 {
-	struct stage st;
-	char *there;
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
+	int fd;
 
 	if (uid == 0) {
-		if (stage_open(&st, NULL) < 0 ||
-		    stage_add(&st, top, NULL) < 0 ||
-		    stage_add(&st, self, NULL) < 0 ||
-		    unshare(CLONE_NEWPID) < 0 || stage_drop(&st, NULL) < 0)
+		if (unshare(CLONE_NEWPID) < 0)
 			_exit(41);
-		stage_spec(&st, spec);
-		there = stage_path(&st, ov->dir);
-		free(ov->dir);
-		ov->dir = there;
-		there = stage_path(&st, ov->lowers.v[0]);
-		strv_clear(&ov->lowers);
-		strv_take(&ov->lowers, &there);
-		stage_clear(&st);
 		return;
 	}
 	if (unshare(CLONE_NEWUSER | CLONE_NEWPID) < 0)
 		_exit(42);
-	{
-		int fd = open("/proc/self/setgroups", O_WRONLY | O_CLOEXEC);
-
-		if (fd < 0 || write(fd, "deny", 4) != 4)
-			_exit(43);
-		fd_close(&fd);
-	}
+	fd = open("/proc/self/setgroups", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "deny", 4) != 4)
+		_exit(43);
+	fd_close(&fd);
 	write_map("/proc/self/uid_map", uid);
 	write_map("/proc/self/gid_map", gid);
+}
+
+/* As pid 1: a /proc that counts as we do, since bwrap opens /proc/PID/ns by our
+ * numbers; as root the stage and the drop. */
+static void
+become_host(struct sandbox_spec *spec, struct overlay *ov)
+{
+	bool root = geteuid() == 0;
+	struct stage st;
+	char *there;
+
+	if ((root ? stage_open(&st, NULL) : unshare(CLONE_NEWNS)) < 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ||
+	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		NULL) < 0)
+		_exit(46);
+	if (!root)
+		return;
+	if (stage_add(&st, top, NULL) < 0 || stage_add(&st, self, NULL) < 0 ||
+	    stage_drop(&st, NULL) < 0)
+		_exit(41);
+	stage_spec(&st, spec);
+	there = stage_path(&st, ov->dir);
+	free(ov->dir);
+	ov->dir = there;
+	there = stage_path(&st, ov->lowers.v[0]);
+	strv_clear(&ov->lowers);
+	strv_take(&ov->lowers, &there);
+	stage_clear(&st);
 }
 
 static void
@@ -1061,9 +1076,10 @@ host_main(int out)
 	pid_t pid;
 
 	start_worker(&spec, &ov);
-	become_host(&spec, &ov);
+	leave_namespaces();
 	pid = fork(); /* pid 1 of the namespace */
 	if (pid == 0) {
+		become_host(&spec, &ov);
 		buf_init(&b, 65536);
 		run.start.spec = &spec;
 		run.start.overlay = &ov;
