@@ -112,6 +112,13 @@ is_bind(const struct sandbox_mount *m)
 	return m->kind == MOUNT_RO || m->kind == MOUNT_RW;
 }
 
+/* Staged with the overlay's directory; on a tmpfs it comes into being later. */
+static bool
+is_overlays(const struct work *w, const struct sandbox_mount *m)
+{
+	return w->has_overlay && path_is_below(m->src, w->overlay.dir);
+}
+
 static int
 stage_mounts(struct work *w, struct stage *st, struct err *e)
 {
@@ -120,7 +127,8 @@ stage_mounts(struct work *w, struct stage *st, struct err *e)
 
 	for (size_t i = 0; i < w->spec.n_mounts; i++) {
 		m = &w->spec.mounts[i];
-		if (!is_bind(m) || text_starts(m->src, MERGED))
+		if (!is_bind(m) || text_starts(m->src, MERGED) ||
+		    is_overlays(w, m))
 			continue;
 		if (m->optional && access(m->src, F_OK) < 0)
 			continue;
@@ -237,16 +245,23 @@ make_files(struct work *w, struct err *e)
 	return 0;
 }
 
+/* Under the limits nothing may be allocated any more: ours may be larger than
+ * what the command gets (under a sanitizer it always is). */
 static int
 exec_bwrap(struct work *w, struct err *e)
 {
-	struct strv argv = { 0 };
+	struct strv args = { 0 };
+	char *const *argv, *const *env = strv_argv(&w->spec.env);
+	int r;
 
-	strv_addl(&argv, "bwrap", "--args", (char *)NULL);
-	strv_addf(&argv, "%d", w->args_fd);
-	strv_add(&argv, "--");
-	strv_extend(&argv, &w->spec.argv);
-	(void)execve(w->bwrap, strv_argv(&argv), strv_argv(&w->spec.env));
+	strv_addl(&args, "bwrap", "--args", (char *)NULL);
+	strv_addf(&args, "%d", w->args_fd);
+	strv_add(&args, "--");
+	strv_extend(&args, &w->spec.argv);
+	argv = strv_argv(&args);
+	if ((r = limits_apply(&w->spec.limits, e)) < 0)
+		return r;
+	(void)execve(w->bwrap, argv, env);
 	return err_set(e, ERR_SANDBOX, "run %s: %s", w->bwrap, strerror(errno));
 }
 
@@ -265,8 +280,6 @@ prepare(struct work *w, struct err *e)
 	    (r = tie_to_parent(w, e)) < 0 || (r = place_merged(w, e)) < 0 ||
 	    (r = shield_apply(&w->spec, w->own_mounts, e)) < 0 ||
 	    (r = make_files(w, e)) < 0)
-		return r;
-	if ((r = limits_apply(&w->spec.limits, e)) < 0)
 		return r;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set(

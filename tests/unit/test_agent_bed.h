@@ -54,7 +54,8 @@ struct bed {
 	struct msg *summary;
 	int status;
 	bool gone;
-	bool caged; /* in its outer sandbox, on an overlay where there is one */
+	bool caged; /* in its outer sandbox */
+	enum layout layout;
 	struct workspace ws;
 };
 
@@ -418,7 +419,7 @@ bed_run(struct bed *b)
 	if (b->caged) {
 		cmd = path_join(b->dir, "w");
 		if (workspace_create(
-			cmd, b->base, probe_layout(b->dir), &b->ws, &e) < 0)
+			cmd, b->base, b->layout, &b->ws, &e) < 0)
 			fail_msg("%s", e.text);
 		free(cmd);
 	}

@@ -559,6 +559,29 @@ test_limits(void **state)
 	buf_clear(&o.out);
 }
 
+/* The limits are the command's: what its start takes is not counted. */
+static void
+test_limits_are_the_commands(void **state)
+{
+	struct sandbox_spec spec;
+	struct outcome o;
+	char *big = xmalloc(100001);
+
+	(void)state;
+	memset(big, 'x', 100000);
+	big[100000] = '\0';
+	direct(top, &spec);
+	spec.limits.data_bytes = 8 << 20;
+	strv_addl(&spec.argv, "true", (char *)NULL);
+	for (int i = 0; i < 12; i++)
+		strv_add(&spec.argv, big);
+	run_spec(&spec, 20000, 65536, &o);
+	assert_int_equal(o.r, 0);
+	assert_int_equal(o.res.status, 0);
+	buf_clear(&o.out);
+	free(big);
+}
+
 static void
 test_root_refused(void **state)
 {
@@ -1210,6 +1233,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_walls),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_limits_are_the_commands),
 		cmocka_unit_test(test_root_refused),
 		cmocka_unit_test(test_live),
 		cmocka_unit_test(test_link_in_tree),
