@@ -15,6 +15,8 @@
 #define WHY_MAX 121
 #define LABEL_MAX 40
 #define PROGRESS_MS 500
+/* A sandbox that can't be set up says nothing of the edit. */
+#define SANDBOX_TRIES 3
 
 struct trial {
 	struct agent *a;
@@ -30,6 +32,13 @@ struct trial {
 	json_t **results;  /* n of them, NULL: not tried */
 	struct err broken; /* code != 0: no copies can be made */
 	uint64_t told_ms;
+};
+
+/* Where one candidate at a time runs. */
+struct slot {
+	struct candidate c;
+	size_t i; /* of its edit */
+	unsigned tries;
 };
 
 static void
@@ -64,12 +73,6 @@ judge(struct trial *t, size_t i, const struct exec *x)
 	char status[160], line[WHY_MAX], why[WHY_MAX + 80];
 	struct buf raw;
 
-	if (!x->ran) {
-		snprintf(why, sizeof why, "the sandbox failed: %.80s",
-		    buf_str(&x->head));
-		record(t, i, false, why);
-		return;
-	}
 	if (!x->timed_out && x->status == 0) {
 		record(t, i, true, NULL);
 		return;
@@ -87,34 +90,65 @@ judge(struct trial *t, size_t i, const struct exec *x)
 	record(t, i, false, why);
 }
 
-/* Start the next that can be; true when one runs in *c. */
+/* True: it runs. */
 static bool
-start_next(struct trial *t, struct candidate *c, size_t *ret_i)
+start(struct trial *t, struct slot *s, size_t i)
 {
 	struct err e;
 	char why[WHY_MAX];
-	size_t i;
 	int r;
 
+	r = candidate_start(t->a, &s->c,
+	    json_object_get(json_array_get(t->edits, i), "changes"), t->check,
+	    t->timeout_ms, &e);
+	if (r == 0) {
+		s->i = i;
+		s->tries++;
+		return true;
+	}
+	if (r == ERR_SANDBOX) {
+		t->broken = e;
+		t->stopped = true;
+		return false;
+	}
+	snprintf(why, sizeof why, "can't be applied: %.100s", e.text);
+	record(t, i, false, why);
+	return false;
+}
+
+static bool
+start_next(struct trial *t, struct slot *s)
+{
+	s->tries = 0;
 	while (t->next < t->n && !t->stopped) {
-		i = t->next++;
-		r = candidate_start(t->a, c,
-		    json_object_get(json_array_get(t->edits, i), "changes"),
-		    t->check, t->timeout_ms, &e);
-		if (r == 0) {
+		if (start(t, s, t->next++)) {
 			t->a->tried++;
-			*ret_i = i;
 			return true;
 		}
-		if (r == ERR_SANDBOX) {
-			t->broken = e;
-			t->stopped = true;
-			return false;
-		}
-		snprintf(why, sizeof why, "can't be applied: %.100s", e.text);
-		record(t, i, false, why);
 	}
 	return false;
+}
+
+/* True: it runs once more. */
+static bool
+finished(struct trial *t, struct slot *s)
+{
+	const struct exec *x = &s->c.x;
+	bool again = !x->ran && s->tries < SANDBOX_TRIES && !t->stopped;
+
+	if (x->ran) {
+		judge(t, s->i, x);
+	} else if (again) {
+		log_warn("a candidate's sandbox failed, once more: %.300s",
+		    buf_str(&x->head));
+	} else if (!t->stopped) {
+		(void)err_set(&t->broken, ERR_SANDBOX,
+		    "a candidate's sandbox failed %d times: %.300s",
+		    SANDBOX_TRIES, buf_str(&x->head));
+		t->stopped = true;
+	}
+	candidate_clear(&s->c);
+	return again && start(t, s, s->i);
 }
 
 static void
@@ -132,18 +166,13 @@ static void
 run_all(struct trial *t)
 {
 	size_t par = (size_t)t->a->cfg.parallel, running = 0, k;
-	struct candidate *c;
-	struct exec **jobs, *x;
-	size_t *which;
+	struct slot *slots = xcalloc(par, sizeof *slots);
+	struct exec **jobs = xcalloc(par, sizeof(struct exec *)), *x;
 
-	c = xcalloc(par, sizeof *c);
-	jobs = xcalloc(par, sizeof(struct exec *));
-	which = xcalloc(par, sizeof *which);
 	for (;;) {
 		for (k = 0; k < par; k++) {
-			if (jobs[k] == NULL &&
-			    start_next(t, &c[k], &which[k])) {
-				jobs[k] = &c[k].x;
+			if (jobs[k] == NULL && start_next(t, &slots[k])) {
+				jobs[k] = &slots[k].c.x;
 				running++;
 			}
 		}
@@ -151,19 +180,16 @@ run_all(struct trial *t)
 			break;
 		x = exec_wait(jobs, par, PROGRESS_MS);
 		for (k = 0; k < par && x != NULL; k++) {
-			if (jobs[k] != x)
+			if (jobs[k] != x || finished(t, &slots[k]))
 				continue;
-			judge(t, which[k], x);
-			candidate_clear(&c[k]);
 			jobs[k] = NULL;
 			running--;
 		}
 		tell(t);
 	}
 	agent_progress_n(t->a, "try", t->done, t->n);
-	free(c);
+	free(slots);
 	free(jobs);
-	free(which);
 }
 
 /* What the record says of the edits: how many, and of which files. */
