@@ -49,12 +49,6 @@ copying_clear(struct copying *k)
 	copier_clear(&k->copier);
 }
 
-static int64_t
-ns(const struct timespec *t)
-{
-	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
-}
-
 static struct timespec
 from_ns(int64_t v)
 {
@@ -73,8 +67,8 @@ take_stat(struct snap_entry *en, const struct stat *st)
 {
 	en->mode = st->st_mode & 0777;
 	en->size = (uint64_t)st->st_size;
-	en->mtime_ns = ns(&st->st_mtim);
-	en->ctime_ns = ns(&st->st_ctim);
+	en->mtime_ns = snap_ns(&st->st_mtim);
+	en->ctime_ns = snap_ns(&st->st_ctim);
 	en->ino = st->st_ino;
 }
 
@@ -84,8 +78,8 @@ is_still(const struct stat *a, int fd)
 	struct stat b;
 
 	return fstat(fd, &b) == 0 && a->st_size == b.st_size &&
-	    ns(&a->st_mtim) == ns(&b.st_mtim) &&
-	    ns(&a->st_ctim) == ns(&b.st_ctim);
+	    snap_ns(&a->st_mtim) == snap_ns(&b.st_mtim) &&
+	    snap_ns(&a->st_ctim) == snap_ns(&b.st_ctim);
 }
 
 static bool
@@ -130,7 +124,7 @@ link_old(
 	/* The store may have been damaged. */
 	if (!S_ISREG(st.st_mode) || (st.st_mode & 07777) != en->mode ||
 	    (uint64_t)st.st_size != en->size || st.st_uid != k->uid ||
-	    ns(&st.st_mtim) != en->old->mtime_ns)
+	    snap_ns(&st.st_mtim) != en->old->mtime_ns)
 		return false;
 	return linkat(from, old_name, to, name, 0) == 0;
 }

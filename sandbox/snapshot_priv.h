@@ -10,6 +10,13 @@
 #define SKIPPED_MAX 100
 
 /* One path of a tree. */
+/* Nanoseconds since 1970. */
+static inline int64_t
+snap_ns(const struct timespec *t)
+{
+	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
 struct snap_entry {
 	char *path;
 	char type;  /* f file, l link, d directory, u file that can't be read */

@@ -176,12 +176,6 @@ is_kernel_fs(int dirfd, const char *name)
 	return false;
 }
 
-static int64_t
-ns(const struct timespec *t)
-{
-	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
-}
-
 static struct snap_entry *
 add_entry(struct snap_scan *s, const struct walk_ent *w, char type)
 {
@@ -190,8 +184,8 @@ add_entry(struct snap_scan *s, const struct walk_ent *w, char type)
 	en->type = type;
 	en->mode = w->st->st_mode & (type == 'd' ? 01777 : 0777);
 	en->size = (uint64_t)w->st->st_size;
-	en->mtime_ns = ns(&w->st->st_mtim);
-	en->ctime_ns = ns(&w->st->st_ctim);
+	en->mtime_ns = snap_ns(&w->st->st_mtim);
+	en->ctime_ns = snap_ns(&w->st->st_ctim);
 	en->ino = w->st->st_ino;
 	return en;
 }

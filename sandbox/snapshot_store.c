@@ -104,8 +104,9 @@ read_manifest(const char *path, struct manifest *ret)
 	return r;
 }
 
-/* After a crash of the machine files may be empty that we wrote before it, and
- * cleaners of caches take what they find: a look at each is cheap. */
+/* After a crash of the machine files may be empty that we wrote before it,
+ * cleaners of caches take what they find, and people edit what grep shows them:
+ * a look at each is cheap. m: the one that was written with the tree. */
 static bool
 is_whole(const struct manifest *m, const char *tree)
 {
@@ -128,7 +129,9 @@ is_whole(const struct manifest *m, const char *tree)
 		at = cursor_parent(&c, en->path, &name);
 		ok = at >= 0 &&
 		    fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    (uint64_t)st.st_size == en->size;
+		    (uint64_t)st.st_size == en->size &&
+		    (st.st_mode & 07777) == en->mode &&
+		    snap_ns(&st.st_mtim) == en->mtime_ns;
 	}
 	cursor_clear(&c);
 	fd_close(&fd);
@@ -164,6 +167,22 @@ out:
 	return r;
 }
 
+/* Is this snapshot there, and whole? */
+static bool
+is_there(const struct snap_store *st, const char *id)
+{
+	char *path = path_joinf(st->dir, "%s/manifest", id);
+	char *tree = snap_store_tree(st, id);
+	struct manifest m = { 0 };
+	bool yes;
+
+	yes = read_manifest(path, &m) == 0 && is_whole(&m, tree);
+	manifest_clear(&m);
+	free(path);
+	free(tree);
+	return yes;
+}
+
 bool
 snap_store_load(struct snap_store *st, struct manifest *ret)
 {
@@ -182,7 +201,7 @@ snap_store_load(struct snap_store *st, struct manifest *ret)
 		goto out;
 	tree = snap_store_tree(st, m.id);
 	ok = lstat(tree, &sb) == 0 && S_ISDIR(sb.st_mode) &&
-	    sb.st_uid == stage_uid() && is_whole(&m, tree);
+	    sb.st_uid == stage_uid() && is_there(st, m.id);
 out:
 	if (ok)
 		*ret = m;
@@ -236,22 +255,6 @@ out:
 	free(path);
 	free(line);
 	return r;
-}
-
-/* Is this snapshot there, and whole? */
-static bool
-is_there(const struct snap_store *st, const char *id)
-{
-	char *path = path_joinf(st->dir, "%s/manifest", id);
-	char *tree = snap_store_tree(st, id);
-	struct manifest m = { 0 };
-	bool yes;
-
-	yes = read_manifest(path, &m) == 0 && is_whole(&m, tree);
-	manifest_clear(&m);
-	free(path);
-	free(tree);
-	return yes;
 }
 
 int
