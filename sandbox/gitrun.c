@@ -12,7 +12,8 @@
 
 static const char *const config[] = { "core.fsmonitor=false",
 	"core.hooksPath=/dev/null", "core.attributesFile=/dev/null",
-	"core.excludesFile=/dev/null", "core.pager=cat", "core.askPass=true",
+	"core.excludesFile=/dev/null", "core.alternateRefsCommand=false",
+	"commit.gpgSign=false", "core.pager=cat", "core.askPass=true",
 	"protocol.allow=never", "safe.directory=*", "gc.auto=0",
 	"maintenance.auto=false", "core.untrackedCache=false" };
 
@@ -28,14 +29,26 @@ make_argv(const struct gitrun *g, struct strv *argv)
 	strv_extend(argv, &g->args);
 }
 
+/* What tells git who they are; none of it is a key. */
 static void
-make_env(const struct gitrun *g, struct strv *env)
+persons_env(struct strv *env)
 {
-	const char *path = getenv("PATH");
+	static const char *const kept[] = { "HOME", "XDG_CONFIG_HOME", "LANG",
+		"TZ", "USER", "LOGNAME", "EMAIL", "GIT_AUTHOR_NAME",
+		"GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME",
+		"GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE",
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
+		"GIT_CONFIG_NOSYSTEM" };
 	size_t i;
 
-	strv_setenv(
-	    env, "PATH", path != NULL ? path : "/usr/local/bin:/usr/bin:/bin");
+	for (i = 0; i < nitems(kept); i++)
+		if (getenv(kept[i]) != NULL)
+			strv_setenv(env, kept[i], getenv(kept[i]));
+}
+
+static void
+deaf_env(struct strv *env)
+{
 	strv_setenv(env, "HOME", "/dev/null");
 	strv_setenv(env, "XDG_CONFIG_HOME", "/dev/null");
 	strv_setenv(env, "LC_ALL", "C");
@@ -45,6 +58,20 @@ make_env(const struct gitrun *g, struct strv *env)
 	strv_setenv(env, "GIT_CONFIG_SYSTEM", "/dev/null");
 	strv_setenv(env, "GIT_CONFIG_GLOBAL", "/dev/null");
 	strv_setenv(env, "GIT_ATTR_NOSYSTEM", "1");
+}
+
+static void
+make_env(const struct gitrun *g, struct strv *env)
+{
+	const char *path = getenv("PATH");
+	size_t i;
+
+	strv_setenv(
+	    env, "PATH", path != NULL ? path : "/usr/local/bin:/usr/bin:/bin");
+	if (g->persons)
+		persons_env(env);
+	else
+		deaf_env(env);
 	strv_setenv(env, "GIT_NO_LAZY_FETCH", "1");
 	strv_setenv(env, "GIT_NO_REPLACE_OBJECTS", "1");
 	strv_setenv(env, "GIT_ALLOW_PROTOCOL", "none");

@@ -1,8 +1,8 @@
 /*
  * gitrun.h - the git program, deaf to configuration: no file of the system's
- * or the user's, no hook, no file system monitor, no transport, no prompt.
- * A repository's own configuration is read only when env names it (GIT_DIR);
- * without that git sees no repository.
+ * or the user's, no hook, no file system monitor, no transport, no prompt, no
+ * object fetched that is missing. A repository's own configuration is read only
+ * when env names it (GIT_DIR); else git sees no repository.
  */
 #ifndef SANDBOX_GITRUN_H
 #define SANDBOX_GITRUN_H
@@ -15,6 +15,9 @@ struct gitrun {
 	struct strv args; /* after "git" */
 	struct strv env;  /* in addition */
 	const char *cwd;
+	/* In the person's name: with their configuration and identity, in the
+	 * repository that holds cwd. The rest of the above holds. */
+	bool persons;
 	const void *input;
 	size_t input_len;
 	struct buf *out;     /* may be NULL */

@@ -9,10 +9,9 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
-#include "common/spawn.h"
-#include "common/text.h"
 #include "orchestrator/verify/apply.h"
 #include "sandbox/changes.h"
+#include "sandbox/gitrun.h"
 
 int
 apply_tree(const char *root, const char *patch, size_t len, struct err *e)
@@ -27,67 +26,37 @@ apply_tree(const char *root, const char *patch, size_t len, struct err *e)
 	return r;
 }
 
-/* git in the user's repository with hooks, fsmonitor and prompts off. Its
- * output without the last newline goes to *ret (may be NULL). */
+/* The output without its last newline goes to *ret (may be NULL). */
 static int
 git(const char *root, const char *index, const void *input, size_t input_len,
     char **ret, struct err *e, ...)
 {
-	struct strv argv = { 0 }, env = { 0 };
-	struct spawn_result res;
-	struct buf out, msg;
-	struct spawn s = { .argv = &argv,
-		.env = &env,
+	struct gitrun g = { .cwd = root,
+		.persons = true,
 		.input = input,
 		.input_len = input_len,
-		.out = &out,
-		.err = &msg,
 		.timeout_ms = 120000 };
-	/* The person's identity and nothing else: no key of theirs. */
-	static const char *const kept[] = { "PATH", "HOME", "XDG_CONFIG_HOME",
-		"LANG", "USER", "LOGNAME", "EMAIL", "GIT_AUTHOR_NAME",
-		"GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME",
-		"GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE",
-		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
-		"GIT_CONFIG_NOSYSTEM" };
+	struct buf out;
 	const char *arg;
 	va_list ap;
-	size_t i;
 	int r;
 
 	buf_init(&out, 1 << 20);
-	buf_init(&msg, 4096);
-	for (i = 0; i < nitems(kept); i++)
-		if (getenv(kept[i]) != NULL)
-			strv_setenv(&env, kept[i], getenv(kept[i]));
-	strv_setenv(&env, "GIT_INDEX_FILE", index);
-	strv_setenv(&env, "GIT_TERMINAL_PROMPT", "0");
-	strv_setenv(&env, "GIT_OPTIONAL_LOCKS", "0");
-	/* A missing object is an error: the repository may name a program that
-	 * would fetch it. */
-	strv_setenv(&env, "GIT_NO_LAZY_FETCH", "1");
-	strv_setenv(&env, "GIT_ALLOW_PROTOCOL", "none");
-	strv_setenv(&env, "GIT_ASKPASS", "true");
-	strv_setenv(&env, "GIT_SSH_COMMAND", "false");
-	strv_addl(&argv, "git", "-C", root, "-c", "core.hooksPath=/dev/null",
-	    "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c",
-	    "protocol.allow=never", "-c", "core.alternateRefsCommand=false",
-	    (char *)NULL);
+	g.out = &out;
+	strv_setenv(&g.env, "GIT_INDEX_FILE", index);
 	va_start(ap, e);
 	while ((arg = va_arg(ap, const char *)) != NULL)
-		strv_add(&argv, arg);
+		strv_add(&g.args, arg);
 	va_end(ap);
-	r = spawn_run(&s, &res, e);
-	if (r == 0 && res.status != 0)
-		r = err_set(e, -EIO, "git %s: %s", argv.v[13], buf_str(&msg));
+	r = gitrun(&g, e);
+	if (r > 0)
+		r = gitrun_failed(&g, r, e);
 	if (r == 0 && ret != NULL) {
 		*ret = buf_detach(&out, NULL);
 		(*ret)[strcspn(*ret, "\n")] = '\0';
 	}
 	buf_clear(&out);
-	buf_clear(&msg);
-	strv_clear(&argv);
-	strv_clear(&env);
+	gitrun_clear(&g);
 	return r;
 }
 
@@ -101,8 +70,9 @@ apply_branch_check(const char *root, const char *branch, struct err *e)
 		"-q", "HEAD^{commit}", (char *)NULL) < 0)
 		r = err_set(e, ERR_USAGE,
 		    "--branch: %s is no git repository with a commit", root);
-	else if (git(root, "/dev/null", NULL, 0, NULL, NULL, "check-ref-format",
-		     ref, (char *)NULL) < 0)
+	else if (*branch == '-' || strcmp(branch, "HEAD") == 0 ||
+	    git(root, "/dev/null", NULL, 0, NULL, NULL, "check-ref-format", ref,
+		(char *)NULL) < 0)
 		r = err_set(e, ERR_USAGE,
 		    "--branch: \"%s\" is no name for a branch", branch);
 	else if (git(root, "/dev/null", NULL, 0, NULL, NULL, "rev-parse",
