@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "common/spawn.h"
+#include "sandbox/probe.h"
 
 /* A directory of this test, resolved; $T of the commands. */
 static char *bed;
@@ -25,10 +26,14 @@ static char *bed;
 static inline int
 bed_setup(void **state unused_arg)
 {
-	char name[] = "/tmp/foray-test-XXXXXX", *sub;
+	/* Where an overlay can lie on. */
+	const char *top =
+	    probe_layout("/tmp") == LAYOUT_OVERLAY ? "/tmp" : "/dev/shm";
+	char *name = path_join(top, "foray-test-XXXXXX"), *sub;
 
 	assert_non_null(mkdtemp(name));
 	bed = realpath(name, NULL);
+	free(name);
 	setenv("T", bed, 1);
 	/* The user's own, for what the code takes from there. */
 	sub = path_join(bed, "xdg");
@@ -72,6 +77,15 @@ bed_read(const char *script)
 	text = buf_detach(&out, NULL);
 	strv_clear(&argv);
 	return text;
+}
+
+/* The sandbox does not work here, or can't be tried. */
+static inline void
+bed_skip(void)
+{
+	if (getenv("FORAY_SANDBOX_MUST_WORK") != NULL)
+		fail_msg("the sandbox must work here");
+	skip();
 }
 
 static inline void

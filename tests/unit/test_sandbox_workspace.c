@@ -53,7 +53,7 @@ use(const char *script)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		skip();
+		bed_skip();
 	assert_int_equal(status, 0);
 }
 
@@ -95,7 +95,7 @@ test_overlay(void **state unused_arg)
 
 	/* The file system may be an overlay itself; test_tmpfs is for that. */
 	if (probe_layout(bed) != LAYOUT_OVERLAY)
-		skip();
+		bed_skip();
 	base = path_join(bed, "base");
 	bed_run(BASE);
 	make(LAYOUT_OVERLAY);
