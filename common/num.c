@@ -123,3 +123,32 @@ num_fmt_ms(uint64_t ms, char *dst, size_t size)
 		    s % 3600 / 60);
 	return dst;
 }
+
+#define USD_MAX 1000000
+
+int
+num_usd(const char *s, const char *what, uint64_t *ret, struct err *e)
+{
+	const char *p = *s == '$' ? s + 1 : s;
+	uint64_t whole = 0, part = 0, unit = 1000000;
+	size_t digits = strspn(p, "0123456789"), more = 0, i;
+
+	for (i = 0; i < digits && whole <= USD_MAX; i++)
+		whole = whole * 10 + (uint64_t)(p[i] - '0');
+	p += digits;
+	if (*p == '.') {
+		more = strspn(++p, "0123456789");
+		for (i = 0; i < more && unit > 1; i++) {
+			unit /= 10;
+			part += (uint64_t)(p[i] - '0') * unit;
+		}
+		p += more;
+	}
+	if (*p != '\0' || digits + more == 0 || more > 6 || whole > USD_MAX ||
+	    whole + part == 0)
+		return err_set(e, ERR_USAGE,
+		    "%s: \"%.40s\" is no amount of dollars (0.000001 to %d)",
+		    what, s, USD_MAX);
+	*ret = whole * 1000000 + part;
+	return 0;
+}

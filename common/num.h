@@ -11,6 +11,10 @@
 int num_u64(const char *s, uint64_t min, uint64_t max, const char *what,
     uint64_t *ret, struct err *e);
 
+/* Dollars: "5", "0.25", "$1.50"; millionths of one, more digits than six and
+ * zero are refused. */
+int num_usd(const char *s, const char *what, uint64_t *ret, struct err *e);
+
 /* A duration: "90", "90s", "10m", "2h", "1d", "250ms"; milliseconds. A bare
  * number counts seconds. Zero and anything over 365 days are refused. */
 int num_duration_ms(

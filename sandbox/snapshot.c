@@ -332,7 +332,7 @@ fill(struct making *m, bool reused, struct snapshot *ret)
 			s.bytes += en->size;
 	}
 	strv_sort(&s.files);
-	if (text_starts(m->git.state, "broken "))
+	if (m->git.state != NULL && text_starts(m->git.state, "broken "))
 		snap_skip(
 		    &m->skipped, ".git", m->git.state + strlen("broken "));
 	s.skipped = m->skipped;
@@ -387,6 +387,49 @@ snapshot_create(const char *root, const struct snapshot_opts *o,
 	manifest_clear(&m.now);
 	manifest_clear(&m.old);
 	strv_clear(&m.skipped);
+	free(m.root);
+	return r;
+}
+
+/* The commit that the private repository was cut at; NULL: none. */
+static char *
+commit_of(const char *tree)
+{
+	char *path = path_join(tree, ".git/refs/heads/main"), *ret = NULL;
+	struct buf b;
+
+	buf_init(&b, 128);
+	if (file_read(path, true, &b, NULL) == 0 && b.len > 1) {
+		ret = xstrndup(buf_str(&b), strcspn(buf_str(&b), "\n"));
+		if (strspn(ret, "0123456789abcdef") != strlen(ret)) {
+			free(ret);
+			ret = NULL;
+		}
+	}
+	buf_clear(&b);
+	free(path);
+	return ret;
+}
+
+int
+snapshot_open(const char *root, const char *store, const char *id,
+    struct snapshot *ret, struct err *e)
+{
+	struct snapshot_opts o = { .store = store };
+	struct making m = { .o = &o, .rootfd = -1 };
+	int r;
+
+	r = snap_store_open(&m.store, store, e);
+	if (r == 0 && !snap_store_get(&m.store, id, &m.now))
+		r = err_set(e, ERR_NOTFOUND,
+		    "the snapshot %.64s is not in the cache any more", id);
+	if (r == 0) {
+		m.root = xstrdup(root);
+		fill(&m, true, ret);
+		ret->commit = commit_of(ret->tree);
+	}
+	snap_store_close(&m.store);
+	manifest_clear(&m.now);
 	free(m.root);
 	return r;
 }

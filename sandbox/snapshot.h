@@ -61,6 +61,10 @@ struct snapshot_opts {
  * how much. */
 int snapshot_create(const char *root, const struct snapshot_opts *o,
     struct snapshot *ret, struct err *e);
+/* One that was made before, by its id; ERR_NOTFOUND when it is not there any
+ * more, or not whole. root as at its making. */
+int snapshot_open(const char *root, const char *store, const char *id,
+    struct snapshot *ret, struct err *e);
 void snapshot_clear(struct snapshot *s);
 
 /* Its files without those that git ignores (build outputs); all of them when

@@ -129,6 +129,9 @@ void snap_store_path(struct snap_store *st, const char *root);
 int snap_store_tmp(struct snap_store *st, struct err *e);
 char *snap_store_tree(const struct snap_store *st, const char *id); /* yours */
 char *snap_boot_id(void);
+/* By its id, when it is there and whole. */
+bool snap_store_get(
+    struct snap_store *st, const char *id, struct manifest *ret);
 /* The last snapshot of this path; false: none that can be used. */
 bool snap_store_load(struct snap_store *st, struct manifest *ret);
 /* Atomic, not synced: a lost file costs a new snapshot. */

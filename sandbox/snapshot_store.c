@@ -184,6 +184,22 @@ is_there(const struct snap_store *st, const char *id)
 }
 
 bool
+snap_store_get(struct snap_store *st, const char *id, struct manifest *ret)
+{
+	char *path;
+	bool ok;
+
+	if (!is_id(id) || !is_there(st, id))
+		return false;
+	path = path_joinf(st->dir, "%s/manifest", id);
+	ok = read_manifest(path, ret) == 0 && strcmp(ret->id, id) == 0;
+	if (!ok)
+		manifest_clear(ret);
+	free(path);
+	return ok;
+}
+
+bool
 snap_store_load(struct snap_store *st, struct manifest *ret)
 {
 	char *tree = NULL;
