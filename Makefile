@@ -45,7 +45,7 @@ PKGS_BASE := libzmq jansson libbsd-overlay libsodium libutf8proc
 PKGS_PROTO := $(PKGS_BASE) msgpack
 PKGS_SANDBOX := libseccomp
 PKGS_WORKER := $(PKGS_PROTO) $(PKGS_SANDBOX)
-PKGS_FORAY := $(PKGS_PROTO) $(PKGS_SANDBOX) sqlite3
+PKGS_FORAY := $(PKGS_PROTO) $(PKGS_SANDBOX) sqlite3 libcurl
 PKGS_ALL := $(sort $(PKGS_FORAY) $(PKGS_WORKER))
 
 ifneq ($(filter-out deps deps-test deps-long help clean demo,$(or $(MAKECMDGOALS),all)),)

@@ -48,19 +48,38 @@ on_event(const char *name, const char *body, void *ctx)
 	return 0;
 }
 
-/* Lines of a text, indented, escaped. */
+/* A line, escaped but for its tabs. */
 static void
-indented(const char *s)
+escaped(const char *s, size_t len)
 {
 	struct buf b;
 	size_t n;
 
+	buf_init(&b, 64 << 10);
+	while (len > 0) {
+		for (n = 0; n < len && s[n] != '\t'; n++)
+			;
+		(void)text_escape(&b, s, n);
+		if (n < len) {
+			(void)buf_addc(&b, '\t');
+			n++;
+		}
+		s += n;
+		len -= n;
+	}
+	(void)printf("    %s\n", buf_str(&b));
+	buf_clear(&b);
+}
+
+/* Lines of a text, indented. */
+static void
+indented(const char *s)
+{
+	size_t n;
+
 	while (*s != '\0') {
 		n = strcspn(s, "\n");
-		buf_init(&b, 64 << 10);
-		(void)text_escape(&b, s, n > 4000 ? 4000 : n);
-		(void)printf("    %s\n", buf_str(&b));
-		buf_clear(&b);
+		escaped(s, n > 4000 ? 4000 : n);
 		s += n + (s[n] == '\n');
 	}
 }

@@ -12,9 +12,11 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/num.h"
+#include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/run/topology.h"
 
 #define MAX_TASK (128u << 10)
 
@@ -23,6 +25,8 @@ enum {
 	OPT_MAX_TIME,
 	OPT_MAX_CALLS,
 	OPT_MAX_TOKENS,
+	OPT_MAX_USD,
+	OPT_TOPOLOGY,
 	OPT_SEED,
 	OPT_ALL,
 	OPT_APPLY,
@@ -41,6 +45,8 @@ static const struct option options[] = {
 	{ "max-time", required_argument, NULL, OPT_MAX_TIME },
 	{ "max-calls", required_argument, NULL, OPT_MAX_CALLS },
 	{ "max-tokens", required_argument, NULL, OPT_MAX_TOKENS },
+	{ "max-usd", required_argument, NULL, OPT_MAX_USD },
+	{ "topology", required_argument, NULL, OPT_TOPOLOGY },
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "apply", no_argument, NULL, OPT_APPLY },
@@ -58,12 +64,16 @@ static const char help[] =
     "  -k, --check CMD       must pass on a candidate too (build, linter)\n"
     "  -n, --workers N       workers at once (the smaller of 4 and the "
     "processors)\n"
-    "  -m, --model NAME      builtin (no other in this release)\n"
+    "  -m, --model NAME      builtin, openai/NAME, anthropic/NAME, or one of "
+    "the settings\n"
+    "      --topology NAME   hypotheses, single, escalate (builtin: "
+    "hypotheses; else escalate)\n"
     "  -f, --file FILE       read the TASK from FILE (- is stdin)\n"
     "      --protect GLOB    more files that no worker may change\n"
     "      --max-time D      90, 10m, 2h: the whole run\n"
     "      --max-calls N     model calls of the whole run\n"
     "      --max-tokens N    tokens of the whole run\n"
+    "      --max-usd F       money of the whole run\n"
     "      --seed N          for choices left to chance (1)\n"
     "      --all             do not stop at the first verified fix\n"
     "      --apply           apply the verified patch to the tree\n"
@@ -114,21 +124,14 @@ read_task(int argc, char **argv, const char *file, char **ret, struct err *e)
 }
 
 static int
-check_model(const char *model, struct err *e)
-{
-	if (strcmp(model, "builtin") == 0)
-		return 0;
-	return err_set(e, ERR_USAGE,
-	    "-m %s: this release has only the model builtin", model);
-}
-
-static int
 set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 {
 	uint64_t n;
 	int r = 0;
 
-	if (arg != NULL && opt != 'C' && opt != 'f' &&
+	if (arg == NULL)
+		arg = ""; /* an option without a value */
+	if (opt != 'C' && opt != 'f' &&
 	    !text_is_utf8(arg, strlen(arg)))
 		return err_set(e, ERR_USAGE, "an option's value is not UTF-8");
 	switch (opt) {
@@ -150,7 +153,7 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 		break;
 	case 'm':
 		o->model = arg;
-		return check_model(arg, e);
+		break;
 	case OPT_PROTECT:
 		strv_add(&o->protect, arg);
 		break;
@@ -162,6 +165,11 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case OPT_MAX_TOKENS:
 		return num_u64(
 		    arg, 1, UINT64_MAX, "--max-tokens", &o->max_tokens, e);
+	case OPT_MAX_USD:
+		return num_usd(arg, "--max-usd", &o->max_micro, e);
+	case OPT_TOPOLOGY:
+		o->topology = arg;
+		return topology_check(arg, e);
 	case OPT_SEED:
 		return num_u64(arg, 0, UINT64_MAX, "--seed", &o->seed, e);
 	case OPT_ALL:
@@ -182,21 +190,6 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 	return r;
 }
 
-/* Real providers come later; a key that is set must not be a surprise. */
-static void
-note_keys(void)
-{
-	static const char *const keys[] = { "OPENAI_API_KEY",
-		"ANTHROPIC_API_KEY" };
-	size_t i;
-
-	for (i = 0; i < nitems(keys); i++)
-		if (getenv(keys[i]) != NULL)
-			log_info("%s is set, but this release has only the "
-				 "built-in model: the key is not used",
-			    keys[i]);
-}
-
 static int
 cmd_run_main(int argc, char **argv)
 {
@@ -206,11 +199,10 @@ cmd_run_main(int argc, char **argv)
 		.workers = cpus > 4 ? 4
 		    : cpus < 1      ? 1
 				    : (unsigned)cpus,
-		.model = "builtin",
 		.seed = 1,
 	};
 	const char *file = NULL;
-	char *task = NULL;
+	char *task = NULL, *replay = NULL;
 	struct err e = { 0 };
 	int opt, ret;
 
@@ -242,12 +234,18 @@ cmd_run_main(int argc, char **argv)
 		goto out;
 	}
 	o.task = task;
-	note_keys();
+	if (o.model != NULL && text_starts(o.model, "replay:")) {
+		replay = path_join(".", o.model + strlen("replay:"));
+		o.replay = o.model[strlen("replay:")] == '/'
+		    ? o.model + strlen("replay:")
+		    : replay;
+	}
 	ret = run_main(&o, NULL);
 out:
 	strv_clear(&o.tests);
 	strv_clear(&o.checks);
 	strv_clear(&o.protect);
 	free(task);
+	free(replay);
 	return ret;
 }

@@ -41,6 +41,42 @@ list(const json_t *summary, const char *key, const char *before)
 			put(before, json_string_value(v), "\n");
 }
 
+static void
+put_cost(const json_t *summary)
+{
+	const json_t *usage = json_object_get(summary, "usage");
+	double usd = json_real_value(json_object_get(usage, "cost_usd"));
+	long long tokens =
+	    json_integer_value(json_object_get(usage, "in_tokens")) +
+	    json_integer_value(json_object_get(usage, "out_tokens"));
+
+	(void)printf("  [%lld calls, %lld edits",
+	    (long long)json_integer_value(json_object_get(summary, "calls")),
+	    (long long)json_integer_value(json_object_get(summary, "tried")));
+	if (tokens > 0)
+		(void)printf(", %lld tokens", tokens);
+	if (usd > 0)
+		(void)printf(", $%.4f", usd);
+	(void)putchar(']');
+}
+
+static void
+put_spend(struct store *s)
+{
+	struct spend p;
+
+	if (store_spend(s, NULL, &p) < 0)
+		return;
+	(void)printf("%-9s%llu\n", "calls", (unsigned long long)p.calls);
+	if (p.in_tokens + p.out_tokens > 0)
+		(void)printf("%-9s%llu in (%llu cached), %llu out\n", "tokens",
+		    (unsigned long long)p.in_tokens,
+		    (unsigned long long)p.cached_tokens,
+		    (unsigned long long)p.out_tokens);
+	if (p.micro > 0)
+		(void)printf("%-9s$%.4f\n", "cost", (double)p.micro / 1e6);
+}
+
 static int
 on_row(const struct store_row *row, void *ctx unused_arg)
 {
@@ -59,9 +95,7 @@ on_row(const struct store_row *row, void *ctx unused_arg)
 	if (*reason != '\0')
 		put(": ", reason, "");
 	if (j != NULL)
-		(void)printf("  [%lld calls, %lld edits]",
-		    (long long)json_integer_value(json_object_get(j, "calls")),
-		    (long long)json_integer_value(json_object_get(j, "tried")));
+		put_cost(j);
 	if (row->attempts > 1)
 		(void)printf("  (%u attempts)", row->attempts);
 	(void)putchar('\n');
@@ -111,8 +145,8 @@ cmd_show_main(int argc, char **argv)
 	fact(s, "repo");
 	fact(s, "task");
 	fact(s, "model");
-	(void)printf("%-9s%s\n%-9s%llu\n", "dir", store_dir(s), "calls",
-	    (unsigned long long)store_exchanges(s, NULL));
+	(void)printf("%-9s%s\n", "dir", store_dir(s));
+	put_spend(s);
 	(void)puts("subtasks");
 	r = store_subtasks(s, on_row, NULL, &e) < 0 ? cmd_fail(&e) : 0;
 	free(status);

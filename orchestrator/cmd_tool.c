@@ -104,7 +104,7 @@ cmd_tool_main(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	struct run_opts o = {
-		.repo = ".", .workers = 1, .model = "script", .quiet = true
+		.repo = ".", .workers = 1, .quiet = true
 	};
 	int opt, r;
 

@@ -16,7 +16,8 @@
 #include "orchestrator/run/run.h"
 #include "sandbox/limits.h"
 
-static const struct cmd *const commands[] = { &cmd_run, &cmd_runs, &cmd_show,
+static const struct cmd *const commands[] = { &cmd_run, &cmd_resume,
+	&cmd_replay, &cmd_runs, &cmd_show,
 	&cmd_log, &cmd_diff, &cmd_apply, &cmd_rm, &cmd_audit, &cmd_doctor,
 	&cmd_sandbox, &cmd_tool };
 
@@ -38,7 +39,8 @@ usage(FILE *out)
 		    "Exit status: 0 a verified fix (or the command's own "
 		    "success), 1 no verified fix,\n2 usage, no tests, or "
 		    "tests already green, 3 a budget ended the run, 4 the "
-		    "sandbox\ncan't be set up here, 5 a host failed for good, "
+		    "sandbox\ncan't be set up here, 5 a provider, key or host "
+		    "failed for good,\n"
 		    "130 interrupted.\n",
 	    out);
 }
@@ -117,6 +119,20 @@ finish(int status)
 	return status;
 }
 
+/* /proc/PID/environ shows the memory that the kernel filled at our start, and
+ * that of each child between fork and exec: keys must not stand there. */
+static void
+hide_environment(void)
+{
+	char **env, *copy;
+
+	for (env = environ; *env != NULL; env++) {
+		copy = xstrdup(*env);
+		explicit_bzero(*env, strlen(*env));
+		*env = copy;
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -130,6 +146,7 @@ main(int argc, char **argv)
 	while (fd >= 0 && fd <= 2);
 	if (fd > 2)
 		(void)close(fd);
+	hide_environment();
 	(void)setlocale(LC_CTYPE, "");
 	(void)signal(SIGPIPE, SIG_IGN);
 	log_init("foray");

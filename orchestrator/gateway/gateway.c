@@ -1,7 +1,6 @@
 #include "common/compat.h"
 
 #include <sys/queue.h>
-#include <sys/tree.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,99 +8,74 @@
 
 #include "common/log.h"
 #include "common/loop.h"
+#include "orchestrator/gateway/convs.h"
 #include "orchestrator/gateway/gateway.h"
 #include "orchestrator/store/transcript.h"
 
-#define MAX_MESSAGES 16384 /* in one conversation */
+#define LATE_MAX 8192
+#define TURN_MAX_RECORDED 64
 
-/* A message seen in this run, parsed once, shared by all conversations. */
-struct body {
-	RB_ENTRY(body) entry;
-	unsigned char hash[HASH_LEN];
-	json_t *json;
+enum call_state {
+	CALL_WAITING, /* for others to be settled */
+	CALL_ASKED
 };
 
-/* What a worker asked last. */
-struct conv {
-	TAILQ_ENTRY(conv) entry;
-	char *worker;
-	unsigned char *hashes; /* n * HASH_LEN */
-	size_t n;
-	uint64_t turn; /* answered */
-	char *reply;   /* the answer's JSON text */
-	json_t *array; /* of the n messages */
+/* One request from its arrival to its answer. */
+struct call {
+	TAILQ_ENTRY(call) entry;
+	struct gateway *g;
+	enum call_state state;
+	struct conv *conv;
+	char *subtask;
+	unsigned attempt;
+	uint64_t turn;
+	unsigned char digest[HASH_LEN];
+	struct ledger *ledger; /* NULL: the subtask is gone */
+	struct amount reserved;
+	struct buf late;
+	void *handle;
+	bool gone; /* its worker; the reply is for the record */
 };
 
-RB_HEAD(bodies, body);
-TAILQ_HEAD(convs, conv);
+TAILQ_HEAD(calls, call);
 
 struct gateway {
-	struct store *store;
-	struct ledger *ledger;
+	struct store *store, *replay;
+	const char *replay_end;
 	struct provider provider;
-	struct bodies bodies;
-	struct convs convs;
+	struct gateway_ops ops;
+	struct convs *convs;
+	struct calls calls;
 	struct buf need;
-	char error[1024];
 	uint64_t t0_ms;
+	bool pumping;
 };
 
-static int
-body_cmp(const struct body *a, const struct body *b)
-{
-	return memcmp(a->hash, b->hash, HASH_LEN);
-}
-
-/* libbsd's RB_GENERATE_STATIC wants __unused, which glibc has not. */
-RB_GENERATE_INTERNAL(bodies, body, entry, body_cmp, unused_arg static)
+static void pump(struct gateway *g);
 
 struct gateway *
-gateway_create(
-    struct store *s, struct ledger *l, struct provider *p, uint64_t t0_ms)
+gateway_create(struct store *s, struct provider *p,
+    const struct gateway_ops *ops, uint64_t t0_ms)
 {
 	struct gateway *g = xcalloc(1, sizeof *g);
 
 	g->store = s;
-	g->ledger = l;
 	g->provider = *p;
 	*p = (struct provider){ 0 };
+	g->ops = *ops;
 	g->t0_ms = t0_ms;
-	RB_INIT(&g->bodies);
-	TAILQ_INIT(&g->convs);
-	buf_init(&g->need, MAX_MESSAGES * HASH_LEN);
+	g->convs = convs_create(s, g->provider.dialect);
+	TAILQ_INIT(&g->calls);
+	buf_init(&g->need, CONV_MAX_MESSAGES * HASH_LEN);
 	return g;
 }
 
-static void
-conv_free(struct gateway *g, struct conv *c)
-{
-	TAILQ_REMOVE(&g->convs, c, entry);
-	json_decref(c->array);
-	free(c->worker);
-	free(c->hashes);
-	free(c->reply);
-	free(c);
-}
-
 void
-gateway_free(struct gateway *g)
+gateway_replay(
+    struct gateway *g, struct store *from, const char *status_at_end)
 {
-	struct body *b, *next;
-	struct conv *c, *c_next;
-
-	if (g == NULL)
-		return;
-	TAILQ_FOREACH_SAFE (c, &g->convs, entry, c_next)
-		conv_free(g, c);
-	RB_FOREACH_SAFE (b, bodies, &g->bodies, next) {
-		RB_REMOVE(bodies, &g->bodies, b);
-		json_decref(b->json);
-		free(b);
-	}
-	if (g->provider.free != NULL)
-		g->provider.free(g->provider.self);
-	buf_clear(&g->need);
-	free(g);
+	g->replay = from;
+	g->replay_end = status_at_end;
 }
 
 const struct provider *
@@ -110,137 +84,36 @@ gateway_provider(const struct gateway *g)
 	return &g->provider;
 }
 
-static struct conv *
-conv_get(struct gateway *g, const char *worker)
+static void
+call_free(struct call *c)
 {
-	struct conv *c;
+	struct gateway *g = c->g;
 
-	TAILQ_FOREACH (c, &g->convs, entry)
-		if (strcmp(c->worker, worker) == 0)
-			return c;
-	c = xcalloc(1, sizeof *c);
-	c->worker = xstrdup(worker);
-	c->array = json_array();
-	TAILQ_INSERT_TAIL(&g->convs, c, entry);
-	return c;
+	TAILQ_REMOVE(&g->calls, c, entry);
+	if (c->gone)
+		convs_drop(g->convs, c->conv->worker);
+	buf_clear(&c->late);
+	free(c->subtask);
+	free(c);
 }
 
 void
-gateway_worker_gone(struct gateway *g, const char *worker)
+gateway_free(struct gateway *g)
 {
-	struct conv *c, *next;
+	struct call *c;
 
-	TAILQ_FOREACH_SAFE (c, &g->convs, entry, next)
-		if (strcmp(c->worker, worker) == 0)
-			conv_free(g, c);
-	if (g->provider.worker_gone != NULL)
-		g->provider.worker_gone(g->provider.self, worker);
-}
-
-/* Keep a message's JSON under its hash; takes j. */
-static struct body *
-body_keep(struct gateway *g, const unsigned char hash[HASH_LEN], json_t *j)
-{
-	struct body *b = xcalloc(1, sizeof *b), *old;
-
-	memcpy(b->hash, hash, HASH_LEN);
-	b->json = j;
-	if ((old = RB_INSERT(bodies, &g->bodies, b)) != NULL) {
-		json_decref(b->json);
-		free(b);
-		return old;
-	}
-	return b;
-}
-
-static struct body *
-body_find(struct gateway *g, const unsigned char *hash)
-{
-	struct body key, *b;
-	json_t *j;
-	char *text;
-
-	memcpy(key.hash, hash, HASH_LEN);
-	if ((b = RB_FIND(bodies, &g->bodies, &key)) != NULL)
-		return b;
-	if ((text = store_message_get(g->store, hash)) == NULL)
-		return NULL;
-	if (json_parse(text, strlen(text), MSG_MAX_BYTES, &j, NULL) == 0)
-		b = body_keep(g, hash, j);
-	free(text);
-	return b;
-}
-
-static int
-take_bodies(struct gateway *g, const struct msg_model *q, struct err *e)
-{
-	unsigned char hash[HASH_LEN];
-	json_t *j;
-	size_t i;
-	int r;
-
-	for (i = 0; i < q->bodies.n; i++) {
-		const char *s = q->bodies.v[i];
-
-		if (json_parse(s, strlen(s), MSG_MAX_BYTES, &j, e) < 0)
-			return err_prefix(e, "message %zu", i + 1);
-		if (!json_is_object(j)) {
-			json_decref(j);
-			return err_set(
-			    e, ERR_PROTO, "message %zu is no object", i + 1);
-		}
-		hash_bytes(s, strlen(s), hash);
-		(void)body_keep(g, hash, j);
-		if ((r = store_message(g->store, hash, s, e)) < 0)
-			return r;
-	}
-	return 0;
-}
-
-/* Make c->array the conversation of q. Hashes that are not known go to
- * g->need. */
-static void
-put_together(struct gateway *g, struct conv *c, const struct msg_model *q,
-    size_t *ret_base)
-{
-	const unsigned char *h = q->hashes;
-	size_t n = q->hashes_len / HASH_LEN, base = 0, i;
-	struct body *b;
-
-	while (base < n && base < c->n &&
-	    memcmp(h + base * HASH_LEN, c->hashes + base * HASH_LEN,
-		HASH_LEN) == 0)
-		base++;
-	*ret_base = base;
-	buf_reset(&g->need);
-	for (i = base; i < n; i++)
-		if (body_find(g, h + i * HASH_LEN) == NULL)
-			(void)buf_add(&g->need, h + i * HASH_LEN, HASH_LEN);
-	if (g->need.len > 0)
+	if (g == NULL)
 		return;
-	while (json_array_size(c->array) > base)
-		(void)json_array_remove(
-		    c->array, json_array_size(c->array) - 1);
-	for (i = base; i < n; i++) {
-		b = body_find(g, h + i * HASH_LEN);
-		(void)json_array_append(c->array, b->json);
+	while ((c = TAILQ_FIRST(&g->calls)) != NULL) {
+		if (c->handle != NULL && g->provider.cancel != NULL)
+			g->provider.cancel(g->provider.self, c->handle);
+		call_free(c);
 	}
-	c->n = n;
-	c->hashes = xreallocarray(c->hashes, n, HASH_LEN);
-	memcpy(c->hashes, h, n * HASH_LEN);
-}
-
-static void
-answer(struct gateway *g, struct gateway_reply *ret, const char *status,
-    const struct err *why)
-{
-	ret->m.u.model_result.status = status;
-	if (why != NULL) {
-		size_t n = strlcpy(g->error, why->text, sizeof g->error);
-
-		(void)n;
-		ret->m.u.model_result.error = g->error;
-	}
+	if (g->provider.free != NULL)
+		g->provider.free(g->provider.self);
+	convs_free(g->convs);
+	buf_clear(&g->need);
+	free(g);
 }
 
 static double
@@ -249,114 +122,378 @@ now_s(const struct gateway *g)
 	return (double)(loop_now_ms() - g->t0_ms) / 1000.0;
 }
 
-static int
-record(struct gateway *g, struct conv *c, const char *subtask, unsigned attempt,
-    const struct msg_model *q, size_t base, const json_t *reply, uint64_t ms,
-    struct err *e)
+/* --- answers ------------------------------------------------------------- */
+
+static void
+answer(struct gateway *g, const char *worker, uint64_t turn,
+    const char *status, const char *why)
 {
-	const unsigned char *h = q->hashes;
+	struct msg m = { .type = MSG_MODEL_RESULT };
+	struct msg_model_result *r = &m.u.model_result;
+
+	r->turn = turn;
+	r->status = status;
+	r->error = why;
+	if (strcmp(status, "need") == 0) {
+		r->need = g->need.data;
+		r->need_len = g->need.len;
+	}
+	g->ops.answer(g->ops.ctx, worker, &m);
+}
+
+static void
+answer_ok(struct gateway *g, const char *worker, uint64_t turn,
+    const char *reply, const struct spend *s, const struct strv *recorded)
+{
+	struct msg m = { .type = MSG_MODEL_RESULT };
+	struct msg_model_result *r = &m.u.model_result;
+
+	r->turn = turn;
+	r->status = "ok";
+	r->message = reply;
+	r->in_tokens = s->in_tokens;
+	r->out_tokens = s->out_tokens;
+	r->cached_tokens = s->cached_tokens;
+	if (recorded != NULL)
+		r->recorded = msg_strs_of(recorded);
+	g->ops.answer(g->ops.ctx, worker, &m);
+}
+
+/* --- the record ---------------------------------------------------------- */
+
+static int
+record(struct call *c, const char *status, const char *reply,
+    const struct spend *s, const struct provider_answer *a, struct err *e)
+{
+	struct conv *v = c->conv;
+	size_t base = conv_recorded(v);
 	struct store_exchange x = {
-		.worker = c->worker,
-		.subtask = subtask,
-		.attempt = attempt,
-		.turn = (unsigned)q->turn,
+		.worker = v->worker,
+		.subtask = c->subtask,
+		.attempt = c->attempt,
+		.turn = (unsigned)c->turn,
 		.base = base,
-		.tail = h + base * HASH_LEN,
-		.tail_len = q->hashes_len - base * HASH_LEN,
-		.status = "ok",
-		.reply = c->reply,
-		.ms = ms,
-		.t = now_s(g),
+		.tail = v->hashes + base * HASH_LEN,
+		.tail_len = (v->n - base) * HASH_LEN,
+		.digest = c->digest,
+		.late = buf_str(&c->late),
+		.status = status,
+		.reply = reply,
+		.spend = *s,
+		.requests = a->requests,
+		.ms = a->ms,
+		.t = now_s(c->g),
 	};
-	size_t i, n = json_array_size(c->array);
+
+	return store_exchange(c->g->store, &x, e);
+}
+
+static int
+write_transcript(struct call *c, struct err *e)
+{
+	struct conv *v = c->conv;
+	double t = now_s(c->g);
+	size_t i;
 	int r;
 
-	for (i = base; i < n; i++) {
-		const json_t *m = json_array_get(c->array, i);
-		const char *role;
-
+	for (i = v->base; i < v->n; i++) {
 		/* The model's own earlier replies are there already. */
-		if (json_get_str(m, "role", true, &role, NULL) == 0 &&
-		    strcmp(role, "assistant") == 0)
+		if (strcmp(conv_role(v, i), "assistant") == 0)
 			continue;
-		r = transcript_add(
-		    g->store, c->worker, x.t, (unsigned)q->turn, m, e);
+		r = transcript_add(c->g->store, v->worker, t,
+		    (unsigned)c->turn, json_array_get(v->array, i), e);
 		if (r < 0)
 			return r;
 	}
-	r = transcript_add(
-	    g->store, c->worker, x.t, (unsigned)q->turn, reply, e);
-	return r < 0 ? r : store_exchange(g->store, &x, e);
+	return 0;
 }
 
-static int
-ask_provider(struct gateway *g, struct conv *c, const char *subtask,
-    unsigned attempt, const struct msg_model *q, size_t base,
-    struct gateway_reply *ret, struct err *e)
+/* --- the end of a call --------------------------------------------------- */
+
+static void
+spend_of(struct spend *s, const struct usage *u, uint64_t micro)
 {
-	uint64_t start = loop_now_ms();
-	json_t *reply = NULL;
-	struct err why = { 0 };
-	int r;
-
-	if (ledger_reserve(g->ledger, &why) < 0) {
-		answer(g, ret, "budget", &why);
-		return 0;
-	}
-	if (g->provider.reply(
-		g->provider.self, c->worker, c->array, &reply, &why) < 0) {
-		ledger_release(g->ledger);
-		answer(g, ret, "error", &why);
-		return 0;
-	}
-	ret->ms = loop_now_ms() - start;
-	ledger_settle(g->ledger, 0, 0, 0);
-	free(c->reply);
-	c->reply = json_text(reply);
-	c->turn = q->turn;
-	r = record(g, c, subtask, attempt, q, base, reply, ret->ms, e);
-	json_decref(reply);
-	ret->fresh = true;
-	answer(g, ret, "ok", NULL);
-	ret->m.u.model_result.message = c->reply;
-	return r;
+	s->in_tokens = u->in_tokens;
+	s->out_tokens = u->out_tokens;
+	s->cached_tokens = u->cached;
+	s->cache_write_tokens = u->cache_write;
+	s->reasoning_tokens = u->reasoning;
+	s->micro = micro;
 }
 
-int
-gateway_ask(struct gateway *g, const char *worker, const char *subtask,
-    unsigned attempt, const struct msg_model *q, struct gateway_reply *ret,
+/* Attempts that were paid for and thrown away are in the bill, too. */
+static int
+settle(struct call *c, const struct provider_answer *a, struct spend *s,
     struct err *e)
 {
-	struct conv *c = conv_get(g, worker);
-	struct err why = { 0 };
-	size_t base;
+	struct spend lost = { 0 }, all = *s;
 
-	*ret = (struct gateway_reply){ .m.type = MSG_MODEL_RESULT };
-	ret->m.u.model_result.turn = q->turn;
-	if (q->hashes_len == 0 || q->hashes_len % HASH_LEN != 0 ||
-	    q->hashes_len / HASH_LEN > MAX_MESSAGES) {
-		(void)err_set(&why, ERR_PROTO,
-		    "a request lists 1 to %d message hashes", MAX_MESSAGES);
-		answer(g, ret, "error", &why);
-		return 0;
+	if (a->lost.given)
+		spend_of(&lost, &a->lost, a->lost_micro);
+	spend_add(&all, &lost);
+	if (c->ledger != NULL)
+		ledger_settle(c->ledger, &c->reserved, &all);
+	return a->lost.given ? record(c, "lost", NULL, &lost, a, e) : 0;
+}
+
+static void
+accepted(struct call *c, struct provider_answer *a)
+{
+	struct gateway *g = c->g;
+	struct gateway_note note = { .worker = c->conv->worker,
+		.subtask = c->subtask,
+		.turn = c->turn,
+		.ms = a->ms,
+		.requests = a->requests,
+		.spend.calls = 1 };
+	struct err e;
+	char *text = json_text(a->message);
+
+	if (a->usage.given)
+		spend_of(&note.spend, &a->usage, a->micro);
+	else
+		note.spend = (struct spend){ .calls = 1,
+			.in_tokens = c->reserved.in_tokens,
+			.out_tokens = c->reserved.out_tokens,
+			.micro = c->reserved.micro };
+	if (record(c, "ok", text, &note.spend, a, &e) < 0 ||
+	    transcript_add(g->store, c->conv->worker, now_s(g),
+		(unsigned)c->turn, a->message, &e) < 0 ||
+	    settle(c, a, &note.spend, &e) < 0) {
+		g->ops.failed(g->ops.ctx, &e);
+	} else {
+		g->ops.note(g->ops.ctx, &note);
+		if (!c->gone)
+			answer_ok(g, c->conv->worker, c->turn, text,
+			    &note.spend, NULL);
 	}
-	if (c->reply != NULL && c->turn == q->turn &&
-	    c->n == q->hashes_len / HASH_LEN &&
-	    memcmp(c->hashes, q->hashes, q->hashes_len) == 0) {
-		answer(g, ret, "ok", NULL);
-		ret->m.u.model_result.message = c->reply;
-		return 0;
+	free(text);
+	json_decref(a->message);
+}
+
+static void
+refused(struct call *c, struct provider_answer *a)
+{
+	struct gateway *g = c->g;
+	struct spend none = { 0 };
+	struct err e;
+
+	if (settle(c, a, &none, &e) < 0 ||
+	    record(c, fault_name(a->fault.kind), NULL, &none, a, &e) < 0) {
+		g->ops.failed(g->ops.ctx, &e);
+		return;
 	}
-	if (take_bodies(g, q, &why) < 0) {
-		answer(g, ret, "error", &why);
-		return 0;
+	if (!c->gone)
+		answer(g, c->conv->worker, c->turn,
+		    a->fault.kind == FAULT_OVERFLOW ? "overflow" : "error",
+		    a->fault.text);
+	if (a->fault.kind != FAULT_OVERFLOW)
+		g->ops.fault(g->ops.ctx, c->conv->worker, &a->fault);
+}
+
+static void
+on_done(void *ctx, struct provider_answer *a)
+{
+	struct call *c = ctx;
+	struct gateway *g = c->g;
+
+	c->handle = NULL;
+	if (a->message != NULL)
+		accepted(c, a);
+	else
+		refused(c, a);
+	call_free(c);
+	pump(g);
+}
+
+/* --- its beginning ------------------------------------------------------- */
+
+static void
+make_late(struct call *c, const char *from_worker)
+{
+	struct gateway *g = c->g;
+
+	buf_init(&c->late, LATE_MAX);
+	if (from_worker != NULL)
+		(void)buf_adds(&c->late, from_worker);
+	if (g->ops.late != NULL)
+		g->ops.late(g->ops.ctx, c->conv->worker, &c->late);
+}
+
+/* The call may be gone afterwards. False: it waits for others. */
+static bool
+try_call(struct call *c)
+{
+	struct gateway *g = c->g;
+	struct provider_ask q = { .worker = c->conv->worker,
+		.turn = c->turn,
+		.conv = c->conv->array,
+		.wires = c->conv->wires,
+		.n = c->conv->n,
+		.late = c->late.len > 0 ? buf_str(&c->late) : NULL,
+		.done = on_done,
+		.ctx = c };
+	void *handle = NULL;
+	struct err e;
+	int r;
+
+	if (g->provider.estimate != NULL)
+		g->provider.estimate(g->provider.self, &q,
+		    &c->reserved.in_tokens, &c->reserved.out_tokens,
+		    &c->reserved.micro);
+	r = ledger_reserve(c->ledger, &c->reserved, &e);
+	if (r == -EAGAIN)
+		return false;
+	if (r < 0) {
+		answer(g, c->conv->worker, c->turn, "budget", e.text);
+		call_free(c);
+		return true;
 	}
-	put_together(g, c, q, &base);
-	if (g->need.len > 0) {
-		answer(g, ret, "need", NULL);
-		ret->m.u.model_result.need = g->need.data;
-		ret->m.u.model_result.need_len = g->need.len;
-		return 0;
+	c->state = CALL_ASKED;
+	g->provider.ask(g->provider.self, &q, &handle);
+	if (handle != NULL)
+		c->handle = handle;
+	return true;
+}
+
+/* Those that wait, in order of arrival. */
+static void
+pump(struct gateway *g)
+{
+	struct call *c;
+	bool moved = true;
+
+	if (g->pumping)
+		return;
+	g->pumping = true;
+	while (moved) {
+		moved = false;
+		TAILQ_FOREACH (c, &g->calls, entry) {
+			if (c->state != CALL_WAITING)
+				continue;
+			moved = try_call(c);
+			break;
+		}
 	}
-	return ask_provider(g, c, subtask, attempt, q, base, ret, e);
+	g->pumping = false;
+}
+
+static struct call *
+find_call(struct gateway *g, const char *subtask, const unsigned char *digest)
+{
+	struct call *c;
+
+	TAILQ_FOREACH (c, &g->calls, entry)
+		if (strcmp(c->subtask, subtask) == 0 &&
+		    memcmp(c->digest, digest, HASH_LEN) == 0)
+			return c;
+	return NULL;
+}
+
+/* Is there a reply on record? Then that is the answer. */
+static bool
+from_record(struct gateway *g, struct conv *v, const char *subtask,
+    uint64_t turn)
+{
+	struct gateway_note note = { .worker = v->worker,
+		.subtask = subtask,
+		.turn = turn,
+		.recorded = true };
+	struct store *from = g->replay != NULL ? g->replay : g->store;
+	struct store_reply found;
+	struct strv results = { 0 };
+
+	if (store_reply_find(from, subtask,
+		g->replay != NULL ? NULL : v->digest, turn, &found) < 0)
+		return false;
+	(void)store_results_after(from, &found, TURN_MAX_RECORDED, &results);
+	note.spend.in_tokens = found.in_tokens;
+	note.spend.out_tokens = found.out_tokens;
+	note.spend.cached_tokens = found.cached_tokens;
+	answer_ok(g, v->worker, turn, found.reply, &note.spend,
+	    results.n > 0 ? &results : NULL);
+	note.spend = (struct spend){ 0 };
+	g->ops.note(g->ops.ctx, &note);
+	strv_clear(&results);
+	store_reply_clear(&found);
+	return true;
+}
+
+static void
+new_call(struct gateway *g, struct conv *v, const char *subtask,
+    unsigned attempt, struct ledger *l, const struct msg_model *q)
+{
+	struct call *c = xcalloc(1, sizeof *c);
+	struct err e;
+
+	c->g = g;
+	c->conv = v;
+	c->subtask = xstrdup(subtask);
+	c->attempt = attempt;
+	c->turn = q->turn;
+	c->ledger = l;
+	memcpy(c->digest, v->digest, HASH_LEN);
+	TAILQ_INSERT_TAIL(&g->calls, c, entry);
+	make_late(c, q->late);
+	if (write_transcript(c, &e) < 0) {
+		g->ops.failed(g->ops.ctx, &e);
+		call_free(c);
+		return;
+	}
+	pump(g);
+}
+
+void
+gateway_ask(struct gateway *g, const char *worker, const char *subtask,
+    unsigned attempt, struct ledger *l, const struct msg_model *q)
+{
+	struct conv *v = convs_get(g->convs, worker);
+	struct call *c;
+	struct err e;
+	int r;
+
+	TAILQ_FOREACH (c, &g->calls, entry)
+		if (c->conv == v && !c->gone)
+			return; /* asked again: the answer is on its way */
+	r = convs_take(g->convs, v, q, &g->need, &e);
+	if (r == ERR_PROTO) {
+		answer(g, worker, q->turn, "error", e.text);
+	} else if (r < 0) {
+		g->ops.failed(g->ops.ctx, &e);
+	} else if (g->need.len > 0) {
+		answer(g, worker, q->turn, "need", NULL);
+	} else if (from_record(g, v, subtask, q->turn)) {
+		;
+	} else if (g->replay != NULL) {
+		answer(g, worker, q->turn, g->replay_end,
+		    "the record ends here");
+	} else if ((c = find_call(g, subtask, v->digest)) != NULL) {
+		/* An earlier attempt's is under way: it is this one's. */
+		convs_drop(g->convs, c->conv->worker);
+		c->conv = v;
+		c->attempt = attempt;
+		c->gone = false;
+	} else {
+		new_call(g, v, subtask, attempt, l, q);
+	}
+}
+
+void
+gateway_worker_gone(struct gateway *g, const char *worker)
+{
+	struct call *c, *next;
+	bool kept = false;
+
+	TAILQ_FOREACH_SAFE (c, &g->calls, entry, next) {
+		if (strcmp(c->conv->worker, worker) != 0 || c->gone)
+			continue;
+		c->gone = true;
+		if (c->state == CALL_WAITING)
+			call_free(c);
+		kept = true;
+	}
+	if (!kept)
+		convs_drop(g->convs, worker);
+	if (g->provider.worker_gone != NULL)
+		g->provider.worker_gone(g->provider.self, worker);
 }

@@ -527,11 +527,15 @@ builtin_reply(struct builtin *b, const char *worker, const json_t *conv,
 	return 0;
 }
 
-static int
-provider_reply(void *self, const char *worker, const json_t *conv,
-    json_t **ret_message, struct err *e)
+static void
+provider_ask(void *self, const struct provider_ask *q, void **ret_call)
 {
-	return builtin_reply(self, worker, conv, ret_message, e);
+	struct err e;
+	json_t *message = NULL;
+	int r = builtin_reply(self, q->worker, q->conv, &message, &e);
+
+	*ret_call = NULL;
+	provider_answer_now(q, message, r < 0 ? e.text : NULL);
 }
 
 static void
@@ -550,7 +554,7 @@ void
 provider_builtin(struct provider *ret, uint64_t seed)
 {
 	*ret = (struct provider){ .name = "builtin",
-		.reply = provider_reply,
+		.ask = provider_ask,
 		.worker_gone = provider_worker_gone,
 		.free = provider_free,
 		.self = builtin_create(seed) };

@@ -20,11 +20,21 @@ call(const char *id, const char *name, const char *args)
 	    args);
 }
 
-static int
-script_reply(void *self, const char *worker unused_arg, const json_t *conv,
-    json_t **ret_message, struct err *e)
+void
+provider_answer_now(
+    const struct provider_ask *q, json_t *message, const char *why)
 {
-	struct script *s = self;
+	struct provider_answer a = { .message = message, .usage.given = true };
+
+	if (message == NULL)
+		fault_set(&a.fault, FAULT_REQUEST, "%s", why);
+	q->done(q->ctx, &a);
+}
+
+static int
+script_reply(struct script *s, const json_t *conv, json_t **ret_message,
+    struct err *e)
+{
 	const json_t *last = json_array_get(conv, json_array_size(conv) - 1);
 	const char *role, *content;
 
@@ -47,6 +57,17 @@ script_reply(void *self, const char *worker unused_arg, const json_t *conv,
 }
 
 static void
+script_ask(void *self, const struct provider_ask *q, void **ret_call)
+{
+	json_t *message = NULL;
+	struct err e;
+	int r = script_reply(self, q->conv, &message, &e);
+
+	*ret_call = NULL;
+	provider_answer_now(q, message, r < 0 ? e.text : NULL);
+}
+
+static void
 script_free(void *self)
 {
 	struct script *s = self;
@@ -66,7 +87,7 @@ provider_script(struct provider *ret, const char *tool, const char *args)
 	s->args = xstrdup(args);
 	*ret = (struct provider){
 		.name = "script",
-		.reply = script_reply,
+		.ask = script_ask,
 		.free = script_free,
 		.self = s,
 	};

@@ -110,8 +110,10 @@ facts_parse(const json_t *conv, struct facts *ret, struct err *e)
 	size_t i;
 	int r;
 
+	/* Notes of the repository come first and are not the task. */
 	json_array_foreach (conv, i, msg) {
-		if (dialog_is(msg, "user")) {
+		if (dialog_is(msg, "user") &&
+		    strcmp(dialog_str(msg, "kind"), "memory") != 0) {
 			j = fenced(dialog_str(msg, "content"));
 			break;
 		}

@@ -16,7 +16,7 @@ struct repair_op {
 	const char *noun;     /* "a comparison": what may be wrong */
 	const char *sentence; /* what the edit does, for a person */
 	float yield[4];       /* per 1000: first, 2nd and 3rd, to 8th, later */
-	unsigned dialects;    /* of enum dialect */
+	unsigned dialects;    /* of enum token_dialect */
 	unsigned where;       /* bit 1 << enum stmt_kind */
 	uint8_t wave;         /* 1 or 2 */
 	void (*fn)(struct gen *g, size_t tok);

@@ -84,7 +84,7 @@ match_brackets(struct source *s)
 struct source *
 source_create(const char *path, const char *text, size_t len)
 {
-	enum dialect d = dialect_of(path, text, len);
+	enum token_dialect d = dialect_of(path, text, len);
 	struct lexer lx = { .line = 1 };
 	struct source *s;
 

@@ -13,7 +13,7 @@
 
 static const struct {
 	const char *exts; /* as in a word list */
-	enum dialect dialect;
+	enum token_dialect dialect;
 } dialects[] = {
 	{ "c h cc hh cpp hpp cxx hxx m mm java go rs cs kt kts scala swift d "
 	  "dart zig v php proto",
@@ -50,7 +50,7 @@ static const char ops2[] =
     "== != <= >= && || ++ -- += -= *= /= %= &= |= ^= << >> -> => :: ** // "
     "?. ?? := ..";
 
-enum dialect
+enum token_dialect
 dialect_of(const char *path, const char *text, size_t len)
 {
 	const char *base = strrchr(path, '/'), *dot;
@@ -214,7 +214,7 @@ lex_template(struct lexer *lx, size_t from, size_t body, size_t width, bool js)
 static void
 lex_string(struct lexer *lx, size_t quote)
 {
-	enum dialect d = lx->s->dialect;
+	enum token_dialect d = lx->s->dialect;
 	size_t from = lx->pos, width = 1, to;
 	char q = at(lx, quote);
 	bool raw = false, tmpl = false;
@@ -443,7 +443,7 @@ void
 lex_token(struct lexer *lx)
 {
 	char c = at(lx, lx->pos);
-	enum dialect d = lx->s->dialect;
+	enum token_dialect d = lx->s->dialect;
 
 	if (c == '\n') {
 		if (lx->depth == 0 && newline_ends(lx))

@@ -21,7 +21,7 @@
 #define SOURCE_MAX_BYTES (256 * 1024)
 #define SOURCE_MAX_TOKENS (80 * 1000)
 
-enum dialect {
+enum token_dialect {
 	DIALECT_NONE = 0,
 	DIALECT_C = 1, /* C, C++, Java, Go, Rust ... */
 	DIALECT_JS = 2,
@@ -81,7 +81,7 @@ struct source {
 	char *path;
 	char *text; /* NUL-terminated */
 	size_t len;
-	enum dialect dialect;
+	enum token_dialect dialect;
 	struct token *tok;
 	size_t n_tok;
 	uint32_t *line_off; /* n_line + 1 offsets; the last is len + 1 */
@@ -93,7 +93,7 @@ struct source {
 };
 
 /* By the extension of path, else by the #! line at the start of text. */
-enum dialect dialect_of(const char *path, const char *text, size_t len);
+enum token_dialect dialect_of(const char *path, const char *text, size_t len);
 
 /* NULL when the dialect is unknown or the text is too long or binary. */
 struct source *source_create(const char *path, const char *text, size_t len);

@@ -21,6 +21,10 @@ run_event(struct run *r, const char *name, json_t *fields)
 	char *text;
 	double t = run_now(r);
 
+	if (r->loading) {
+		json_decref(fields);
+		return;
+	}
 	ev = json_pack("{s:s, s:s, s:f}", "event", name, "run",
 	    store_id(r->store), "t", (double)(long)(t * 1000.0) / 1000.0);
 	if (fields != NULL)

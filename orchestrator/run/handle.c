@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "orchestrator/run/fetch.h"
 #include "orchestrator/run/state.h"
 
 static void
@@ -59,7 +60,9 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	o->call_ms = 120000;
 	if (t->kind == KIND_BASELINE)
 		o->call_ms = 300000;
-	o->max_turns = 10000;
+	o->max_turns = r->context == 0 && r->turn_micro == 0 ? 10000 : MAX_TURNS;
+	o->context = r->context;
+	o->max_output = r->max_output;
 	reply(r, w, &out);
 	free(prompt);
 }
@@ -67,24 +70,9 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 static void
 on_model(struct run *r, struct worker *w, const struct msg *m)
 {
-	struct gateway_reply a;
-	struct err e = { 0 };
-
-	if (gateway_ask(r->gateway, w->name, w->subtask->id, w->attempt,
-		&m->u.model, &a, &e) < 0) {
-		run_end(r, EXIT_FATAL, "error", "%s", e.text);
-		return;
-	}
-	if (a.fresh) {
-		w->calls++;
-		w->subtask->calls++;
-		run_event(r, "model_call",
-		    json_pack("{s:s, s:I, s:I, s:o}", "worker", w->name, "turn",
-			(json_int_t)m->u.model.turn, "ms", (json_int_t)a.ms,
-			"usage", ledger_usage(&r->ledger)));
-	}
-	reply(r, w, &a.m);
-	if (r->ledger.spent && !r->no_more) {
+	gateway_ask(r->gateway, w->name, w->subtask->id, w->attempt,
+	    &w->subtask->ledger, &m->u.model);
+	if (r->ledger.out && !r->no_more) {
 		r->no_more = true;
 		log_debug("budget: nothing new is started");
 	}
@@ -114,6 +102,20 @@ on_audit(struct run *r, struct worker *w, const struct msg *m)
 	} else {
 		w->audit_seq = in->seq;
 	}
+	reply(r, w, &out);
+}
+
+static void
+on_fetch(struct run *r, struct worker *w, const struct msg *m)
+{
+	struct msg out = { .type = MSG_FETCH_RESULT };
+
+	if (r->fetches != NULL) {
+		fetches_start(r->fetches, w, &m->u.fetch);
+		return;
+	}
+	out.u.fetch_result.seq = m->u.fetch.seq;
+	out.u.fetch_result.error = "nothing is fetched in this run";
 	reply(r, w, &out);
 }
 
@@ -157,6 +159,7 @@ static const struct {
 } table[] = {
 	{ MSG_READY, true, on_ready },
 	{ MSG_MODEL, false, on_model },
+	{ MSG_FETCH, false, on_fetch },
 	{ MSG_AUDIT, false, on_audit },
 	{ MSG_PROGRESS, false, on_progress },
 	{ MSG_SUMMARY, false, on_summary },

@@ -14,7 +14,9 @@
 #include "orchestrator/run/state.h"
 
 #define LEAST_LIMIT_MS 2000
-#define MAX_GUARDED 200 /* named in the prompt */
+#define MAX_GUARDED 200 /* named to the built-in model */
+#define MAX_GUARDED_SHOWN 20
+#define MAX_FAILING 20
 
 static const char system_prompt[] =
     "You fix one bug in a program. You work alone in a sandbox on a private "
@@ -69,40 +71,180 @@ facts(const struct run *r, const struct subtask *t)
 	    "parallel", (int)sched_parallel(r), "guarded", guarded);
 }
 
+static void
+add_tests(const struct run *r, struct buf *b)
+{
+	const struct strv *failing = &r->base.failing;
+	size_t i;
+
+	(void)buf_adds(b, "The tests are run with:\n");
+	for (i = 0; i < r->tests.n; i++)
+		(void)buf_printf(b, "    %s\n", r->tests.v[i]);
+	if (failing->n > 0)
+		(void)buf_adds(b, "These fail and must come to pass:\n");
+	for (i = 0; i < failing->n && i < MAX_FAILING; i++)
+		(void)buf_printf(b, "    %s\n", failing->v[i]);
+	if (failing->n > MAX_FAILING)
+		(void)buf_printf(
+		    b, "    and %zu more\n", failing->n - MAX_FAILING);
+}
+
+/* What explores have found out, for a plan that comes after them. */
+static void
+add_known(const struct run *r, struct buf *b)
+{
+	const struct subtask *t;
+	size_t i;
+	bool any = false;
+
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (t->kind != KIND_EXPLORE || t->state != SUBTASK_DONE)
+			continue;
+		if (!any)
+			(void)buf_adds(b,
+			    "\nAn attempt without a plan did not fix it. What "
+			    "it found out:\n");
+		any = true;
+		if (t->reason != NULL && *t->reason != '\0')
+			(void)buf_printf(b, "- %s\n", t->reason);
+		for (i = 0; i < t->findings.n; i++)
+			(void)buf_printf(b, "- %s\n", t->findings.v[i]);
+	}
+}
+
+static void
+add_role(const struct run *r, const struct subtask *t, struct buf *b)
+{
+	unsigned n = 2 * r->o.workers;
+
+	if (t->kind == KIND_PLAN) {
+		add_known(r, b);
+		(void)buf_printf(b,
+		    "\nPlan the search: look at the code that the failing "
+		    "tests reach, change nothing, and end with finish "
+		    "(verdict done) whose findings are up to %u hypotheses "
+		    "about the cause. They differ from each other, the "
+		    "likeliest first; each is one sentence that names a place "
+		    "and what would refute it, as \"H1: the loop in "
+		    "src/a.c:40 ends one too early; refuted if the last "
+		    "element is seen\".\n",
+		    n < 3 ? 3 : n > 16 ? 16 : n);
+	}
+	if (t->kind == KIND_EXPLORE && t->hypothesis != NULL)
+		(void)buf_printf(b,
+		    "\nYour hypothesis (%s): %s\nShow it or refute it; others "
+		    "work on other hypotheses.\n",
+		    t->hypothesis_id, t->hypothesis);
+}
+
+static void
+add_facts(const struct run *r, const struct subtask *t, struct buf *b)
+{
+	json_t *j = facts(r, t);
+	char *text = json_text(j);
+
+	(void)buf_printf(b, "\n```json\n%s\n```\n", text);
+	free(text);
+	json_decref(j);
+}
+
+/* The same for a reader. */
+static void
+add_output(const struct run *r, struct buf *b)
+{
+	size_t i;
+
+	if (r->base.output != NULL && *r->base.output != '\0')
+		(void)buf_printf(b, "\nThe end of their output:\n\n```\n%s\n```\n",
+		    r->base.output);
+	if (r->guarded.n == 0)
+		return;
+	(void)buf_adds(b, "\nProtected files:");
+	for (i = 0; i < r->guarded.n && i < MAX_GUARDED_SHOWN; i++)
+		(void)buf_printf(b, " %s", r->guarded.v[i]);
+	(void)buf_adds(b, r->guarded.n > i ? " and more\n" : "\n");
+}
+
 char *
 prompt_task(const struct run *r, const struct subtask *t)
 {
 	struct buf b;
-	json_t *j;
-	char *text;
-	size_t i;
 
 	if (t->kind == KIND_BASELINE || t->kind == KIND_VERIFY)
 		return xstrdup("");
 	buf_init(&b, BUF_NOMAX);
 	if (r->o.task != NULL)
 		(void)buf_printf(&b, "Task: %s\n\n", r->o.task);
-	(void)buf_adds(&b, "The tests are run with:\n");
-	for (i = 0; i < r->tests.n; i++)
-		(void)buf_printf(&b, "    %s\n", r->tests.v[i]);
-	if (r->base.failing.n > 0)
-		(void)buf_adds(&b, "These fail and must come to pass:\n");
-	for (i = 0; i < r->base.failing.n && i < 20; i++)
-		(void)buf_printf(&b, "    %s\n", r->base.failing.v[i]);
-	if (t->kind == KIND_PLAN)
-		(void)buf_adds(&b,
-		    "\nPlan the search: list hypotheses that differ from each "
-		    "other, best first, each as one sentence that names a "
-		    "place, as findings of finish (\"H1: ...\").\n");
-	if (t->kind == KIND_EXPLORE && t->hypothesis != NULL)
-		(void)buf_printf(&b,
-		    "\nYour hypothesis (%s): %s\nShow it or refute it; others "
-		    "work on other hypotheses.\n",
-		    t->hypothesis_id, t->hypothesis);
-	j = facts(r, t);
-	text = json_text(j);
-	(void)buf_printf(&b, "\n```json\n%s\n```\n", text);
-	free(text);
-	json_decref(j);
+	add_tests(r, &b);
+	/* The same for all workers of a run comes first: it is cached. */
+	if (strcmp(r->model, "builtin") != 0)
+		add_output(r, &b);
+	add_role(r, t, &b);
+	if (strcmp(r->model, "builtin") == 0)
+		add_facts(r, t, &b);
 	return buf_detach(&b, NULL);
+}
+
+#define LATE_FINDINGS 12
+#define LATE_LINE 240
+
+/* What siblings have ruled out, the latest last. */
+static void
+late_findings(const struct run *r, const struct worker *w, struct buf *b)
+{
+	const struct subtask *t;
+	size_t n = 0, i;
+
+	TAILQ_FOREACH (t, &r->subtasks, entry)
+		if (t != w->subtask && t->kind == KIND_EXPLORE)
+			n += t->findings.n;
+	if (n == 0)
+		return;
+	(void)buf_adds(b, "Found out by others so far:\n");
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (t == w->subtask || t->kind != KIND_EXPLORE)
+			continue;
+		for (i = 0; i < t->findings.n; i++) {
+			const char *s = t->findings.v[i];
+
+			if (n-- > LATE_FINDINGS)
+				continue;
+			(void)buf_printf(b, "- %s (%s): %.*s\n", t->label,
+			    msg_str(t->verdict),
+			    (int)text_cut(s, strlen(s), LATE_LINE), s);
+		}
+	}
+}
+
+static void
+late_budget(const struct run *r, struct buf *b)
+{
+	const struct ledger *l = &r->ledger;
+	const struct spend *s = &l->spent;
+	uint64_t tokens = s->in_tokens + s->out_tokens;
+
+	if (l->max_calls != 0 && l->max_calls > s->calls)
+		(void)buf_printf(b, "Left for all workers together: %llu model "
+				    "calls.\n",
+		    (unsigned long long)(l->max_calls - s->calls));
+	if (l->max_tokens != 0 && l->max_tokens > tokens)
+		(void)buf_printf(b,
+		    "Left for all workers together: %llu tokens.\n",
+		    (unsigned long long)(l->max_tokens - tokens));
+	if (l->max_micro != 0 && l->max_micro > s->micro)
+		(void)buf_printf(b, "Left for all workers together: $%.2f.\n",
+		    (double)(l->max_micro - s->micro) / 1e6);
+}
+
+void
+prompt_late(const struct run *r, const char *worker, struct buf *b)
+{
+	const struct worker *w = sched_worker((struct run *)(uintptr_t)r, worker);
+
+	if (w == NULL || w->subtask->kind != KIND_EXPLORE)
+		return;
+	if (b->len > 0 && b->data[b->len - 1] != '\n')
+		(void)buf_addc(b, '\n');
+	late_findings(r, w, b);
+	late_budget(r, b);
 }

@@ -12,10 +12,8 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "common/text.h"
-#include "orchestrator/run/state.h"
+#include "orchestrator/run/topology.h"
 #include "orchestrator/verify/select.h"
-
-#define MAX_HYPOTHESES 64
 
 static json_t *
 strs_json(const struct msg_strs *s)
@@ -32,7 +30,8 @@ static json_t *
 summary_json(const struct worker *w, const struct msg_summary *m)
 {
 	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, "
-			 "s:I, s:I, s:I, s:I, s:s, s:I}",
+			 "s:I, s:I, s:I, s:I, s:s, s:I, s:o, s:I, s:I, "
+			 "s:b}",
 	    "worker", w->name, "verdict", m->verdict, "hypothesis",
 	    msg_str(m->hypothesis), "reason", msg_str(m->reason), "findings",
 	    strs_json(&m->findings), "evidence", strs_json(&m->evidence),
@@ -41,7 +40,9 @@ summary_json(const struct worker *w, const struct msg_summary *m)
 	    (json_int_t)m->tests_failed, "tried", (json_int_t)m->tried, "calls",
 	    (json_int_t)m->calls, "tools", (json_int_t)m->tools, "wall_ms",
 	    (json_int_t)m->wall_ms, "output", msg_str(m->output), "patch_bytes",
-	    (json_int_t)m->patch_len);
+	    (json_int_t)m->patch_len, "usage", spend_json(&w->spend), "test_ms",
+	    (json_int_t)m->test_ms, "slowest_ms", (json_int_t)m->slowest_ms,
+	    "per_test", m->per_test);
 }
 
 static void
@@ -57,18 +58,15 @@ save_patch(const struct run *r, const struct subtask *t)
 	free(path);
 }
 
+/* --- what a summary says ------------------------------------------------- */
+
 static void
-on_baseline(
-    struct run *r, struct worker *w unused_arg, const struct msg_summary *m)
+take_baseline(struct run *r, const struct msg_summary *m)
 {
 	struct baseline *b = &r->base;
 
-	if (strcmp(m->verdict, "done") != 0) {
-		run_end(r, EXIT_USAGE, "error", "%s",
-		    msg_str(m->reason)[0] != '\0' ? m->reason
-						  : "the tests can't be run");
+	if (strcmp(m->verdict, "done") != 0)
 		return;
-	}
 	msg_strs_to(&m->failing, &b->failing);
 	msg_strs_to(&m->flaky, &b->flaky);
 	b->output = xstrdup(msg_str(m->output));
@@ -84,67 +82,76 @@ on_baseline(
 		json_from_strv(&b->failing), "per_test", b->per_test, "test_ms",
 		(json_int_t)b->test_ms, "output",
 		json_str_lossy(b->output, strlen(b->output))));
-	if (b->failing.n == 0 && b->flaky.n > 0) {
+}
+
+static void
+take_patch(
+    struct run *r, struct subtask *t, const struct msg_summary *m)
+{
+	if (t->kind != KIND_EXPLORE || m->patch_len == 0)
+		return;
+	t->patch = xmalloc(m->patch_len + 1);
+	memcpy(t->patch, m->patch, m->patch_len);
+	t->patch[m->patch_len] = '\0';
+	t->patch_len = m->patch_len;
+	save_patch(r, t);
+}
+
+void
+results_take(struct run *r, struct subtask *t, const struct msg_summary *m)
+{
+	t->state = SUBTASK_DONE;
+	t->verdict = xstrdup(m->verdict);
+	t->reason = xstrdup(msg_str(m->reason));
+	t->shown = xstrdup(msg_str(m->hypothesis)[0] != '\0'
+		? m->hypothesis
+		: msg_str(t->hypothesis));
+	msg_strs_to(&m->findings, &t->findings);
+	take_patch(r, t, m);
+	if (t->kind == KIND_BASELINE)
+		take_baseline(r, m);
+	(void)store_subtask(r->store, t->id, kind_str(t->kind), t->label,
+	    t->hypothesis, "done", NULL);
+}
+
+/* --- and what follows from it -------------------------------------------- */
+
+static void
+after_baseline(struct run *r, struct subtask *t)
+{
+	const struct baseline *b = &r->base;
+
+	if (strcmp(t->verdict, "done") != 0)
+		run_end(r, EXIT_USAGE, "error", "%s",
+		    *t->reason != '\0' ? t->reason
+				       : "the tests can't be run");
+	else if (b->failing.n == 0 && b->flaky.n > 0)
 		run_end(r, EXIT_USAGE, "error",
 		    "no test fails in both of two runs: %s is flaky, and a fix "
 		    "could not be told from luck",
 		    b->flaky.v[0]);
-		return;
-	}
-	if (b->failing.n == 0) {
+	else if (b->failing.n == 0)
 		run_end(r, EXIT_USAGE, "error",
 		    r->o.task == NULL
 			? "the tests already pass: nothing to fix (-t names "
 			  "the command that fails)"
 			: "the tests already pass, and the built-in model "
 			  "needs a failing test: add one that shows the bug");
-		return;
-	}
-	r->phase = PHASE_PLAN;
-	(void)sched_add(r, KIND_PLAN, "plan", NULL, NULL, NULL, 0);
-}
-
-/* A finding of the planner: "H3: sentence". */
-static void
-add_hypothesis(struct run *r, const char *s, size_t n, json_t *list)
-{
-	const char *colon = strchr(s, ':');
-	char id[16];
-
-	if (s[0] == 'H' && colon != NULL && colon - s < 8) {
-		(void)snprintf(id, sizeof id, "%.*s", (int)(colon - s), s);
-		s = colon + 1;
-		while (*s == ' ')
-			s++;
-	} else {
-		(void)snprintf(id, sizeof id, "H%zu", n);
-	}
-	(void)sched_add(r, KIND_EXPLORE, id, id, s, NULL, 0);
-	(void)json_array_append_new(
-	    list, json_pack("{s:s, s:s}", "id", id, "hypothesis", s));
+	else
+		topology_begin(r);
 }
 
 static void
-on_plan(struct run *r, struct worker *w unused_arg, const struct msg_summary *m)
+after_plan(struct run *r, struct subtask *t)
 {
-	json_t *list;
-	size_t i;
+	bool budget = strcmp(t->verdict, "budget") == 0;
 
-	if (m->findings.n == 0) {
-		bool budget = strcmp(m->verdict, "budget") == 0;
-
+	if (t->findings.n == 0)
 		run_end(r, budget ? EXIT_BUDGET : EXIT_UNFIXED,
 		    budget ? "budget" : "unfixed", "no hypothesis: %s",
-		    msg_str(m->reason));
-		return;
-	}
-	list = json_array();
-	for (i = 0; i < m->findings.n && i < MAX_HYPOTHESES; i++)
-		add_hypothesis(r, m->findings.v[i], i + 1, list);
-	run_event(r, "planned",
-	    json_pack("{s:o, s:s}", "hypotheses", list, "reason",
-		msg_str(m->reason)));
-	r->phase = PHASE_EXPLORE;
+		    t->reason);
+	else
+		topology_planned(r, t);
 }
 
 static bool
@@ -160,29 +167,20 @@ patch_seen(const struct run *r, const void *patch, size_t len)
 }
 
 static void
-on_explore(struct run *r, struct worker *w, const struct msg_summary *m)
+after_explore(struct run *r, struct subtask *t)
 {
-	struct subtask *t = w->subtask, *v;
+	struct subtask *v;
 	char *label;
 
-	if (m->patch_len > 0) {
-		t->patch = xmalloc(m->patch_len + 1);
-		memcpy(t->patch, m->patch, m->patch_len);
-		t->patch[m->patch_len] = '\0';
-		t->patch_len = m->patch_len;
-		save_patch(r, t);
-	}
-	if (strcmp(m->verdict, "fixed") != 0 || t->patch_len == 0 ||
+	if (strcmp(t->verdict, "fixed") != 0 || t->patch_len == 0 ||
 	    patch_seen(r, t->patch, t->patch_len))
 		return;
 	label = xasprintf("verify-%s", t->label);
 	/* What the worker showed may be another's hypothesis than its own. */
-	v = sched_add(r, KIND_VERIFY, label, t->hypothesis_id,
-	    msg_str(m->hypothesis)[0] != '\0' ? m->hypothesis : t->hypothesis,
+	v = sched_add(r, KIND_VERIFY, label, t->hypothesis_id, t->shown,
 	    t->patch, t->patch_len);
 	v->of = t;
-	v->fix = xstrdup(
-	    m->findings.n > 0 ? m->findings.v[0] : msg_str(v->hypothesis));
+	v->fix = xstrdup(t->findings.n > 0 ? t->findings.v[0] : t->shown);
 	free(label);
 }
 
@@ -204,35 +202,42 @@ explore_again(struct run *r, const struct subtask *found)
 	free(label);
 }
 
-static void
-on_verify(struct run *r, struct worker *w, const struct msg_summary *m)
+/* The cheaper of two equal patches: money where it is known, else calls. */
+static uint64_t
+cost(const struct subtask *t)
 {
-	struct subtask *t = w->subtask;
-	bool ok = strcmp(m->verdict, "fixed") == 0;
+	const struct spend *s = &t->ledger.spent;
+
+	return s->micro > 0 ? s->micro : s->calls;
+}
+
+static void
+after_verify(struct run *r, struct subtask *t)
+{
+	bool ok = strcmp(t->verdict, "fixed") == 0;
 
 	run_event(r, "verified",
-	    json_pack("{s:b, s:s, s:s, s:s, s:s}", "ok", ok, "reason",
-		msg_str(m->reason), "worker", w->name, "subtask", t->id,
-		"candidate", t->of->label));
+	    json_pack("{s:b, s:s, s:s, s:s}", "ok", ok, "reason", t->reason,
+		"subtask", t->id, "candidate", t->of->label));
 	if (!ok) {
 		explore_again(r, t->of);
 		return;
 	}
 	if (r->winner == NULL ||
-	    select_better(t->patch, t->patch_len, t->of->calls,
-		r->winner->patch, r->winner->patch_len, r->winner->of->calls))
+	    select_better(t->patch, t->patch_len, cost(t->of),
+		r->winner->patch, r->winner->patch_len, cost(r->winner->of)))
 		r->winner = t;
 	if (!r->o.all)
 		run_end(r, EXIT_FIXED, "fixed", "%s", t->fix);
 }
 
+/* What ends the worker has no result but its summary. */
 static void
-on_tool(struct run *r, struct worker *w unused_arg, const struct msg_summary *m)
+tool_done(struct run *r, struct subtask *t, const struct msg_summary *m)
 {
 	const char *text = provider_script_result(gateway_provider(r->gateway));
 
 	if (r->tool != NULL) {
-		/* What ends the worker has no result but its summary. */
 		r->tool->text = text != NULL ? xstrdup(text)
 		    : strcmp(r->o.tool, "finish") == 0
 		    ? xasprintf("finished: %s", m->verdict)
@@ -240,15 +245,66 @@ on_tool(struct run *r, struct worker *w unused_arg, const struct msg_summary *m)
 		r->tool->patch =
 		    xstrndup(m->patch_len > 0 ? m->patch : "", m->patch_len);
 	}
-	run_end(r, EXIT_FIXED, "done", "%s", msg_str(m->reason));
+	run_end(r, EXIT_FIXED, "done", "%s", t->reason);
+}
+
+static void
+after(struct run *r, struct subtask *t)
+{
+	static void (*const fn[])(struct run *, struct subtask *) = {
+		after_baseline, after_plan, after_explore, after_verify
+	};
+
+	fn[t->kind](r, t);
+}
+
+/* Did it follow already? Then there is a subtask that says so. */
+static bool
+is_followed(const struct subtask *t)
+{
+	const struct subtask *s;
+
+	for (s = TAILQ_NEXT(t, entry); s != NULL; s = TAILQ_NEXT(s, entry)) {
+		switch (t->kind) {
+		case KIND_BASELINE:
+			return true;
+		case KIND_PLAN:
+			if (s->kind == KIND_EXPLORE)
+				return true;
+			break;
+		case KIND_VERIFY:
+			if (s->kind == KIND_EXPLORE &&
+			    strcmp(s->hypothesis_id, t->hypothesis_id) == 0)
+				return true;
+			break;
+		default:
+			break;
+		}
+	}
+	return false;
+}
+
+void
+results_consequences(struct run *r)
+{
+	struct subtask *t, *last = TAILQ_LAST(&r->subtasks, subtask_list);
+
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (t->kind == KIND_PLAN)
+			r->phase = t->state == SUBTASK_DONE ? PHASE_EXPLORE
+							    : PHASE_PLAN;
+		else if (t->kind == KIND_EXPLORE && r->phase != PHASE_PLAN)
+			r->phase = PHASE_EXPLORE;
+		if (t->state == SUBTASK_DONE && !is_followed(t))
+			after(r, t);
+		if (t == last || r->phase == PHASE_END)
+			break;
+	}
 }
 
 void
 results_summary(struct run *r, struct worker *w, const struct msg_summary *m)
 {
-	static void (*const on[])(struct run *, struct worker *,
-	    const struct msg_summary *) = { on_baseline, on_plan, on_explore,
-		on_verify, on_tool };
 	struct subtask *t = w->subtask;
 	struct msg ack = { .type = MSG_SUMMARY_ACK };
 	struct err e = { 0 };
@@ -279,11 +335,6 @@ results_summary(struct run *r, struct worker *w, const struct msg_summary *m)
 		return;
 	}
 	w->summary = true;
-	t->state = SUBTASK_DONE;
-	t->verdict = xstrdup(m->verdict);
-	t->reason = xstrdup(msg_str(m->reason));
-	(void)store_subtask(r->store, t->id, kind_str(t->kind), t->label,
-	    t->hypothesis, "done", NULL);
 	(void)json_object_set_new(j, "subtask", json_string(t->id));
 	(void)json_object_set_new(j, "kind", json_string(kind_str(t->kind)));
 	(void)json_object_set_new(j, "label", json_string(t->label));
@@ -292,7 +343,11 @@ results_summary(struct run *r, struct worker *w, const struct msg_summary *m)
 		    j, "hypothesis", json_string(t->hypothesis));
 	(void)json_object_del(j, "output");
 	run_event(r, "summary", j);
-	on[t->kind](r, w, m);
+	results_take(r, t, m);
+	if (t->kind == KIND_TOOL)
+		tool_done(r, t, m);
+	else
+		after(r, t);
 	results_check(r);
 	sched_pump(r);
 }
@@ -329,7 +384,7 @@ results_check(struct run *r)
 		    sched_count(r, KIND_VERIFY, SUBTASK_RUNNING) > 0 ||
 		    sched_count(r, KIND_VERIFY, SUBTASK_WAITING) > 0)
 			return;
-	} else if (!sched_idle(r)) {
+	} else if (!sched_idle(r) || topology_more(r)) {
 		return;
 	}
 	if (r->winner != NULL)

@@ -25,6 +25,7 @@
 #include "common/text.h"
 #include "orchestrator/run/detect.h"
 #include "orchestrator/run/recipe.h"
+#include "orchestrator/run/resume.h"
 #include "orchestrator/run/state.h"
 #include "orchestrator/verify/apply.h"
 #include "sandbox/policy/guard.h"
@@ -119,9 +120,14 @@ take_snapshot(struct run *r, const char *cache, struct err *e)
 	};
 	uint64_t start = loop_now_ms();
 	size_t i;
-	int rc;
+	int rc = 1;
 
-	rc = snapshot_create(r->root, &o, &r->snap, e);
+	if (r->saved != NULL)
+		rc = resume_snapshot(r, store, e);
+	if (rc == 1)
+		rc = snapshot_create(r->root, &o, &r->snap, e);
+	if (rc == 0 && r->saved != NULL)
+		rc = resume_check_snapshot(r, e);
 	free(store);
 	if (r->plain != NULL && isatty(STDERR_FILENO))
 		(void)fputs("\r\033[K", stderr);
@@ -162,7 +168,8 @@ find_tests(struct run *r, struct err *e)
 	char *dir;
 	int rc = 0;
 
-	strv_copy(&r->tests, &r->o.tests);
+	if (r->tests.n == 0) /* else they come from the run that goes on */
+		strv_copy(&r->tests, &r->o.tests);
 	if (r->tests.n == 0 && r->o.tool == NULL) {
 		files_below(r, &files);
 		dir = path_join(r->snap.tree, r->workdir);
@@ -241,7 +248,7 @@ on_max_time(void *ctx)
 	struct run *r = ctx;
 	char limit[32];
 
-	r->ledger.spent = true;
+	r->ledger.out = true;
 	if (r->winner != NULL)
 		run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->fix);
 	run_end(r, EXIT_BUDGET, "budget", "the time limit of %s is reached",
@@ -290,7 +297,7 @@ set_facts(struct run *r, struct err *e)
 	    (rc = store_set(r->store, "workdir", r->workdir, e)) < 0 ||
 	    (rc = store_set(r->store, "kind",
 		 r->o.tool != NULL ? "tool" : "run", e)) < 0 ||
-	    (rc = store_set(r->store, "model", r->o.model, e)) < 0 ||
+	    (rc = store_set(r->store, "model", r->model, e)) < 0 ||
 	    (rc = store_set(r->store, "task",
 		 r->o.task != NULL ? r->o.task : "", e)) < 0 ||
 	    (rc = store_set(r->store, "status", "running", e)) < 0);
@@ -300,16 +307,34 @@ set_facts(struct run *r, struct err *e)
 static json_t *
 started_event(const struct run *r)
 {
-	return json_pack("{s:s, s:s, s:i, s:s}", "repo", r->root, "model",
-	    r->o.model, "workers", (int)r->o.workers, "dir",
-	    store_dir(r->store));
+	return json_pack("{s:s, s:s, s:i, s:s, s:b, s:s*}", "repo", r->root,
+	    "model", r->model, "workers", (int)r->o.workers, "dir",
+	    store_dir(r->store), "resumed", r->o.resume != NULL, "replay_of",
+	    r->old != NULL ? store_id(r->old) : NULL);
+}
+
+static int
+first_subtasks(struct run *r, struct err *e)
+{
+	int rc;
+
+	r->phase = PHASE_BASELINE;
+	if (r->o.tool != NULL) {
+		(void)sched_add(r, KIND_TOOL, "tool", NULL, NULL, NULL, 0);
+		return 0;
+	}
+	if (r->o.resume != NULL)
+		return resume_load(r, e);
+	if ((rc = resume_save(r, e)) < 0)
+		return rc;
+	(void)sched_add(r, KIND_BASELINE, "baseline", NULL, NULL, NULL, 0);
+	return 0;
 }
 
 /* Everything up to the loop, and the loop. */
 static int
 run_through(struct run *r, struct err *e)
 {
-	struct provider p;
 	char *cache = NULL;
 	int rc;
 
@@ -325,22 +350,17 @@ run_through(struct run *r, struct err *e)
 	    (rc = take_snapshot(r, cache, e)) < 0 ||
 	    (rc = find_tests(r, e)) < 0)
 		goto out;
-	if (r->o.tool != NULL)
-		provider_script(&p, r->o.tool, r->o.tool_args);
-	else
-		provider_builtin(&p, r->o.seed);
-	r->gateway = gateway_create(r->store, &r->ledger, &p, r->t0_ms);
+	if ((rc = models_start(r, e)) < 0)
+		goto out;
 	r->system = prompt_system();
 	if (r->o.max_time_ms != 0)
 		(void)loop_timer_add(
 		    r->loop, r->o.max_time_ms, 0, on_max_time, r);
-	r->phase = PHASE_BASELINE;
-	if (r->o.tool != NULL)
-		(void)sched_add(r, KIND_TOOL, "tool", NULL, NULL, NULL, 0);
-	else
-		(void)sched_add(
-		    r, KIND_BASELINE, "baseline", NULL, NULL, NULL, 0);
-	rc = start_hosts(r, cache, e);
+	if ((rc = first_subtasks(r, e)) < 0)
+		goto out;
+	results_check(r);
+	if (r->phase != PHASE_END)
+		rc = start_hosts(r, cache, e);
 out:
 	free(cache);
 	return rc;
@@ -356,6 +376,8 @@ exit_of(int code)
 	case ERR_NOTFOUND:
 	case ERR_SYNTAX:
 		return EXIT_USAGE;
+	case ERR_MODEL:
+		return EXIT_FATAL;
 	case -EINTR:
 		return EXIT_INTERRUPTED;
 	default:
@@ -403,7 +425,7 @@ finish(struct run *r)
 		deliver(r, &patch);
 	ev = json_pack("{s:s, s:s, s:i, s:o, s:f}", "status", r->status,
 	    "reason", r->why, "exit", r->exit, "usage",
-	    ledger_usage(&r->ledger), "wall_s", run_now(r));
+	    spend_json(&r->ledger.spent), "wall_s", run_now(r));
 	if (patch != NULL) {
 		(void)json_object_set_new(ev, "patch", json_string(patch));
 		(void)json_object_set_new(
@@ -428,8 +450,9 @@ finish(struct run *r)
 static void
 clear(struct run *r)
 {
+	models_free(r);
 	sched_free(r);
-	gateway_free(r->gateway);
+	resume_free(r);
 	audit_close(r->audit);
 	store_close(r->store);
 	plain_free(r->plain);
@@ -446,6 +469,28 @@ clear(struct run *r)
 	loop_free(r->loop);
 }
 
+static int
+open_run(struct run *r, struct err *e)
+{
+	bool saved = r->o.resume != NULL || r->o.replay != NULL;
+	int rc;
+
+	if (saved && (rc = resume_open(r, e)) < 0)
+		return rc;
+	r->ledger.max_calls = r->o.max_calls;
+	r->ledger.max_tokens = r->o.max_tokens;
+	r->ledger.max_micro = r->o.max_micro;
+	r->ledger.max_time_ms = r->o.max_time_ms;
+	if ((rc = models_find(r, e)) < 0 ||
+	    (!saved && (rc = find_tree(r, e)) < 0))
+		return rc;
+	if (r->store == NULL)
+		return store_create(&r->store, e);
+	/* Time goes on where it stopped. */
+	r->t0_ms -= (uint64_t)(store_last_t(r->store) * 1000);
+	return 0;
+}
+
 int
 run_main(const struct run_opts *opts, struct tool_result *tool)
 {
@@ -455,16 +500,12 @@ run_main(const struct run_opts *opts, struct tool_result *tool)
 
 	TAILQ_INIT(&r.subtasks);
 	TAILQ_INIT(&r.workers);
-	r.ledger.max_calls = opts->max_calls;
-	r.ledger.max_tokens = opts->max_tokens;
-	r.ledger.max_time_ms = opts->max_time_ms;
 	r.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 	r.loop = loop_create();
 	(void)loop_signal_add(r.loop, SIGINT, on_signal, &r);
 	(void)loop_signal_add(r.loop, SIGTERM, on_signal, &r);
 	(void)loop_signal_add(r.loop, SIGHUP, on_signal, &r);
-	if ((rc = find_tree(&r, &e)) < 0 ||
-	    (rc = store_create(&r.store, &e)) < 0) {
+	if ((rc = open_run(&r, &e)) < 0) {
 		log_error("%s", e.text);
 		ret = exit_of(rc);
 		goto out;

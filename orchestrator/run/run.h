@@ -29,14 +29,20 @@ struct run_opts {
 	struct strv checks;                          /* -k */
 	struct strv protect;                         /* --protect globs */
 	unsigned workers;                            /* -n */
-	const char *model;                           /* -m; "builtin" */
+	const char *model;                           /* -m, or NULL */
+	const char *topology; /* --topology, or NULL */
 	const char *task;                            /* TASK text or NULL */
 	uint64_t max_calls, max_tokens, max_time_ms; /* 0: no limit */
+	uint64_t max_micro; /* --max-usd, in millionths */
 	uint64_t seed;
 	bool json;
 	bool all;           /* do not stop at the first verified fix */
 	bool apply;         /* --apply */
 	const char *branch; /* --branch */
+	/* A run to go on with, or to play again: its name, "" for the latest;
+	 * for replay also a path. NULL: a new run. */
+	const char *resume, *replay;
+	const char *hint; /* resume: one more hypothesis */
 	/* `foray tool`: no baseline, no plan, one call. */
 	const char *tool, *tool_args;
 	bool quiet; /* no human view */

@@ -14,6 +14,7 @@
 
 #include "common/log.h"
 #include "common/text.h"
+#include "orchestrator/run/fetch.h"
 #include "orchestrator/run/state.h"
 
 #define SUBTASK_WALL_MS (6ull * 3600 * 1000)
@@ -80,6 +81,7 @@ sched_add(struct run *r, enum kind kind, const char *label,
 	struct subtask *t = xcalloc(1, sizeof *t);
 
 	t->kind = kind;
+	t->ledger.parent = &r->ledger;
 	t->label = xstrdup(label);
 	if (hypothesis_id != NULL)
 		t->hypothesis_id = xstrdup(hypothesis_id);
@@ -236,11 +238,12 @@ drop_worker(
 		    ? json_str_lossy(detail, strlen(detail))
 		    : NULL));
 	gateway_worker_gone(r->gateway, w->name);
+	fetches_worker_gone(r->fetches, w->name);
 	TAILQ_REMOVE(&r->workers, w, entry);
 	free(w);
 	if (!unfinished || r->phase == PHASE_END)
 		return;
-	if (t->attempts < MAX_ATTEMPTS) {
+	if (t->attempts - t->attempts_before < MAX_ATTEMPTS) {
 		t->state = SUBTASK_WAITING;
 	} else {
 		t->state = SUBTASK_FAILED;
@@ -340,8 +343,10 @@ sched_free(struct run *r)
 		free(t->hypothesis_id);
 		free(t->verdict);
 		free(t->reason);
+		free(t->shown);
 		free(t->fix);
 		free(t->patch);
+		strv_clear(&t->findings);
 		free(t);
 	}
 }

@@ -14,8 +14,9 @@
 
 #include "common/loop.h"
 #include "orchestrator/gateway/gateway.h"
+#include "orchestrator/gateway/http.h"
+#include "orchestrator/gateway/model.h"
 #include "orchestrator/run/hosts.h"
-#include "orchestrator/run/ledger.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/store/audit.h"
 #include "orchestrator/store/store.h"
@@ -47,6 +48,7 @@ enum subtask_state {
 
 #define SUBTASK_ID 33 /* 32 hex digits and NUL */
 #define MAX_ATTEMPTS 3
+#define MAX_TURNS 300 /* of a worker of a paid model */
 
 struct subtask {
 	TAILQ_ENTRY(subtask) entry;
@@ -54,16 +56,19 @@ struct subtask {
 	enum kind kind;
 	enum subtask_state state;
 	unsigned attempts;
+	unsigned attempts_before; /* of them, before the run went on */
 	char *label;         /* "H3", "verify H3", "baseline" */
 	char *hypothesis;    /* explore, and verify of it */
 	char *hypothesis_id; /* "H3" */
 	char *verdict;       /* when done */
 	char *reason;
+	char *shown; /* the hypothesis of its summary, else its own */
 	char *patch; /* explore: what it found; verify: what it checks */
 	size_t patch_len;
 	char *fix;          /* verify: what the patch does, for a person */
 	struct subtask *of; /* verify: the explore that found the patch */
-	uint64_t calls;     /* its model calls */
+	struct strv findings;
+	struct ledger ledger; /* of its attempts together */
 };
 
 TAILQ_HEAD(subtask_list, subtask);
@@ -76,7 +81,8 @@ struct worker {
 	unsigned attempt;
 	uint64_t pid;
 	uint64_t start_ms;
-	uint64_t calls, tools;
+	struct spend spend; /* accepted replies */
+	uint64_t tools;
 	uint64_t audit_seq; /* of its last act that was recorded */
 	bool ready;
 	bool summary; /* it has sent one */
@@ -117,9 +123,21 @@ struct run {
 	uint64_t t0_ms;
 	struct subtask *winner; /* a verified verify */
 	struct tool_result *tool;
+	struct endpoint *endpoint; /* until the provider takes it; NULL: builtin */
+	struct http *http;
+	struct fetches *fetches; /* fetch.h */
+	char *model; /* its name, as it is shown */
+	uint64_t turn_micro; /* what one turn may cost; 0: nothing, or unknown */
+	uint64_t context, max_output; /* tokens; 0: not known */
 	int exit;           /* status to be, once phase is END */
 	const char *status; /* of run_finished */
 	char *why;
+	/* A run that goes on, or is played again: resume.h. */
+	struct store *old; /* the one that is played again */
+	json_t *saved;
+	struct strv saved_checks, saved_protect;
+	bool loading; /* what is told was told before */
+	bool planned; /* there is, or was, a plan */
 	bool no_more; /* a budget is spent: start nothing new */
 	int interrupts;
 };
@@ -152,9 +170,21 @@ void sched_free(struct run *r);
 /* handle.c: messages of workers */
 void handle_msg(struct run *r, struct worker *w, const struct msg *m);
 
+/* models.c: the model and its gateway */
+int models_find(struct run *r, struct err *e);
+int models_start(struct run *r, struct err *e);
+void models_free(struct run *r);
+/* The most that so many workers may still cost, in dollars; NULL: nothing. */
+json_t *models_ceiling(const struct run *r, size_t workers);
+
 /* results.c */
 void results_summary(
     struct run *r, struct worker *w, const struct msg_summary *m);
+/* The same of a summary that is on record; its patch is in t already. */
+void results_take(
+    struct run *r, struct subtask *t, const struct msg_summary *m);
+/* After loading: what follows from the summaries and was not written. */
+void results_consequences(struct run *r);
 void results_failed(struct run *r, struct subtask *t, const char *why);
 /* After each change: is the run over? */
 void results_check(struct run *r);
@@ -162,6 +192,8 @@ void results_check(struct run *r);
 /* prompt.c; yours */
 char *prompt_system(void);
 char *prompt_task(const struct run *r, const struct subtask *t);
+/* What changes from turn to turn; added to b. */
+void prompt_late(const struct run *r, const char *worker, struct buf *b);
 
 /* run.c */
 void run_end(struct run *r, int exit, const char *status, const char *fmt, ...)

@@ -66,28 +66,6 @@ load_head(struct store *s, uint64_t *ret_n, char head[HASH_HEX], struct err *e)
 	return r;
 }
 
-int
-audit_open(struct store *s, struct audit **ret, struct err *e)
-{
-	struct audit *a = xcalloc(1, sizeof *a);
-	char *path = path_join(store_dir(s), "audit.jsonl");
-	int r;
-
-	a->store = s;
-	a->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	if (a->fd < 0)
-		r = err_set(e, -errno, "%s: %s", path, strerror(errno));
-	else if ((r = load_head(s, &a->n, a->head, e)) == 0 && a->n == 0)
-		r = save_head(a, e);
-	free(path);
-	if (r < 0) {
-		audit_close(a);
-		return r;
-	}
-	*ret = a;
-	return 0;
-}
-
 void
 audit_close(struct audit *a)
 {
@@ -184,59 +162,119 @@ check_line(const char *p, size_t len, uint64_t n, const char *prev,
 	return r;
 }
 
+struct chain {
+	uint64_t want, n; /* lines that run.db knows of, lines in the file */
+	char head[HASH_HEX], last[HASH_HEX];
+	size_t used, rest; /* bytes of whole lines, and of a torn one */
+};
+
+/* Every whole line against the one before it and against run.db. */
+static int
+check_lines(struct chain *c, const char *p, size_t size, struct err *e)
+{
+	char prev[HASH_HEX];
+	const char *nl;
+	size_t len;
+	int r;
+
+	while ((nl = memchr(p + c->used, '\n', size - c->used)) != NULL) {
+		len = (size_t)(nl - (p + c->used));
+		memcpy(prev, c->last, sizeof prev);
+		c->n++;
+		if ((r = check_line(
+			 p + c->used, len, c->n, prev, c->last, e)) < 0)
+			return r;
+		c->used += len + 1;
+		if (c->n == c->want && strcmp(c->last, c->head) != 0)
+			return err_set(e, ERR_DENIED,
+			    "line %" PRIu64 " was changed: the head in run.db "
+			    "does not fit it",
+			    c->n);
+	}
+	c->rest = size - c->used;
+	if (c->n < c->want)
+		return err_set(e, ERR_DENIED,
+		    "line %" PRIu64 " is missing: run.db knows %" PRIu64
+		    " lines, the file has %" PRIu64,
+		    c->n + 1, c->want, c->n);
+	if (c->n > c->want + 1)
+		return err_set(e, ERR_DENIED,
+		    "line %" PRIu64 " is not known to run.db: lines were added",
+		    c->want + 2);
+	return 0;
+}
+
+static int
+read_chain(struct store *s, struct chain *c, struct err *e)
+{
+	char *path = path_join(store_dir(s), "audit.jsonl");
+	struct buf b;
+	int r;
+
+	*c = (struct chain){ 0 };
+	zero_head(c->last);
+	buf_init(&b, (size_t)4 << 30);
+	if ((r = load_head(s, &c->want, c->head, e)) == 0 &&
+	    (r = file_read(path, true, &b, e)) == 0)
+		r = check_lines(c, buf_str(&b), b.len, e);
+	buf_clear(&b);
+	free(path);
+	return r;
+}
+
 int
 audit_verify(struct store *s, uint64_t *ret_lines, char *note, size_t note_size,
     struct err *e)
 {
-	char head[HASH_HEX], last[HASH_HEX], prev[HASH_HEX];
-	char *path = path_join(store_dir(s), "audit.jsonl");
-	uint64_t n = 0, want;
-	size_t len, used = 0;
-	const char *p, *nl;
-	struct buf b;
-	int r;
+	struct chain c;
+	int r = read_chain(s, &c, e);
 
 	note[0] = '\0';
-	buf_init(&b, (size_t)4 << 30);
-	if ((r = load_head(s, &want, head, e)) < 0 ||
-	    (r = file_read(path, true, &b, e)) < 0)
-		goto out;
-	zero_head(last);
-	p = buf_str(&b);
-	while ((nl = memchr(p + used, '\n', b.len - used)) != NULL) {
-		len = (size_t)(nl - (p + used));
-		memcpy(prev, last, sizeof prev);
-		n++;
-		if ((r = check_line(p + used, len, n, prev, last, e)) < 0)
-			goto out;
-		used += len + 1;
-		if (n == want && strcmp(last, head) != 0) {
-			r = err_set(e, ERR_DENIED,
-			    "line %" PRIu64 " was changed: the head in run.db "
-			    "does not fit it",
-			    n);
-			goto out;
-		}
-	}
-	if (n < want)
-		r = err_set(e, ERR_DENIED,
-		    "line %" PRIu64 " is missing: run.db knows %" PRIu64
-		    " lines, the file has %" PRIu64,
-		    n + 1, want, n);
-	else if (n > want + 1)
-		r = err_set(e, ERR_DENIED,
-		    "line %" PRIu64 " is not known to run.db: lines were added",
-		    want + 2);
-	else if (used < b.len)
+	if (r == 0 && c.rest > 0)
 		(void)snprintf(note, note_size,
-		    "a torn line of %zu bytes at the end (a crash)",
-		    b.len - used);
-	else if (n == want + 1)
+		    "a torn line of %zu bytes at the end (a crash)", c.rest);
+	else if (r == 0 && c.n == c.want + 1)
 		(void)snprintf(note, note_size,
-		    "line %" PRIu64 " was written as the run was killed", n);
-	*ret_lines = n;
-out:
-	buf_clear(&b);
-	free(path);
+		    "line %" PRIu64 " was written as the run was killed", c.n);
+	*ret_lines = c.n;
 	return r;
+}
+
+/* A chain that a crash left: a torn line goes, a whole one that run.db had not
+ * learnt of is taken. */
+static int
+carry_on(struct audit *a, struct err *e)
+{
+	struct chain c;
+	int r;
+
+	if ((r = read_chain(a->store, &c, e)) < 0)
+		return err_prefix(e, "the audit chain");
+	if (c.rest > 0 && ftruncate(a->fd, (off_t)c.used) < 0)
+		return err_set(e, -errno, "audit: %s", strerror(errno));
+	a->n = c.n;
+	memcpy(a->head, c.last, sizeof a->head);
+	return save_head(a, e);
+}
+
+int
+audit_open(struct store *s, struct audit **ret, struct err *e)
+{
+	struct audit *a = xcalloc(1, sizeof *a);
+	char *path = path_join(store_dir(s), "audit.jsonl");
+	int r;
+
+	a->store = s;
+	a->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (a->fd < 0)
+		r = err_set(e, -errno, "%s: %s", path, strerror(errno));
+	else
+		r = carry_on(a, e);
+	free(path);
+	if (r < 0) {
+		audit_close(a);
+		return r;
+	}
+	*ret = a;
+	return 0;
 }

@@ -17,16 +17,8 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
-#include "orchestrator/store/store.h"
+#include "orchestrator/store/store_priv.h"
 
-#define SCHEMA_VERSION 1
-
-struct store {
-	sqlite3 *db;
-	char *id;
-	char *dir;
-	int lock; /* held by the run itself, -1 elsewhere */
-};
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS fact(key TEXT PRIMARY KEY, value TEXT);"
@@ -42,8 +34,11 @@ static const char schema[] =
     " WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS exchange(id INTEGER PRIMARY KEY, worker TEXT,"
     " subtask TEXT, attempt INTEGER, turn INTEGER, base INTEGER, tail BLOB,"
-    " status TEXT, reply TEXT, in_tokens INTEGER, out_tokens INTEGER,"
-    " cached_tokens INTEGER, ms INTEGER, t REAL);";
+    " n INTEGER, digest BLOB, late TEXT, status TEXT, reply TEXT,"
+    " in_tokens INTEGER, out_tokens INTEGER, cached_tokens INTEGER,"
+    " cache_write_tokens INTEGER, reasoning_tokens INTEGER, micro INTEGER,"
+    " requests INTEGER, ms INTEGER, t REAL);"
+    "CREATE INDEX IF NOT EXISTS exchange_turn ON exchange(subtask, turn);";
 
 int
 store_root(char **ret, struct err *e)
@@ -58,8 +53,8 @@ store_root(char **ret, struct err *e)
 	return 0;
 }
 
-static int
-db_error(struct store *s, const char *what, struct err *e)
+int
+store_db_error(struct store *s, const char *what, struct err *e)
 {
 	int code = sqlite3_errcode(s->db);
 	int sys = sqlite3_system_errno(s->db);
@@ -114,7 +109,7 @@ open_db(struct store *s, bool write, bool create, struct err *e)
 				     "PRAGMA synchronous=NORMAL",
 		NULL, NULL, NULL) != SQLITE_OK ||
 	    sqlite3_exec(s->db, schema, NULL, NULL, NULL) != SQLITE_OK)
-		r = db_error(s, "set up", e);
+		r = store_db_error(s, "set up", e);
 out:
 	free(path);
 	return r;
@@ -165,12 +160,7 @@ store_create(struct store **ret, struct err *e)
 	free(sub);
 	if (r < 0 || (r = open_db(s, true, true, e)) < 0)
 		goto out;
-	sub = path_join(s->dir, "lock");
-	s->lock = open(sub, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (s->lock < 0 || flock(s->lock, LOCK_EX | LOCK_NB) < 0)
-		r = err_set(e, -errno, "%s: %s", sub, strerror(errno));
-	free(sub);
-	if (r < 0)
+	if ((r = store_lock(s, e)) < 0)
 		goto out;
 	r = store_set(s, "schema", "1", e);
 out:
@@ -281,6 +271,50 @@ out:
 	return 0;
 }
 
+int
+store_open_path(const char *path, struct store **ret, struct err *e)
+{
+	struct store *s = xcalloc(1, sizeof *s);
+	char *real = realpath(path, NULL);
+	struct stat st;
+	int r;
+
+	s->lock = -1;
+	if (real == NULL || stat(real, &st) < 0) {
+		r = err_set(e, ERR_NOTFOUND, "%s: %s", path, strerror(errno));
+		goto out;
+	}
+	s->dir = S_ISDIR(st.st_mode) ? xstrdup(real) : path_dir(real);
+	s->id = xstrdup(path_base(s->dir));
+	r = open_db(s, false, false, e);
+out:
+	free(real);
+	if (r < 0) {
+		store_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+int
+store_lock(struct store *s, struct err *e)
+{
+	char *path = path_join(s->dir, "lock");
+	int r = 0;
+
+	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (s->lock < 0)
+		r = err_set(e, -errno, "%s: %s", path, strerror(errno));
+	else if (flock(s->lock, LOCK_EX | LOCK_NB) < 0)
+		r = errno == EWOULDBLOCK
+		    ? err_set(e, ERR_USAGE, "the run %s is still going on",
+			  s->id)
+		    : err_set(e, -errno, "%s: %s", path, strerror(errno));
+	free(path);
+	return r;
+}
+
 void
 store_close(struct store *s)
 {
@@ -332,10 +366,8 @@ store_dir(const struct store *s)
 	return s->dir;
 }
 
-/* Prepare and bind by a format: s text, i integer (int64_t), d double,
- * b blob (pointer, size_t). NULL pointers bind NULL. */
-static sqlite3_stmt *
-prepare(struct store *s, const char *sql, const char *fmt, va_list ap)
+sqlite3_stmt *
+store_vprepare(struct store *s, const char *sql, const char *fmt, va_list ap)
 {
 	sqlite3_stmt *st = NULL;
 	const void *p;
@@ -369,35 +401,46 @@ prepare(struct store *s, const char *sql, const char *fmt, va_list ap)
 	return st;
 }
 
-/* Run a statement without rows; the number of rows changed. */
-static int
-exec(struct store *s, struct err *e, const char *sql, const char *fmt, ...)
+sqlite3_stmt *
+store_prepare(struct store *s, const char *sql, const char *fmt, ...)
+{
+	sqlite3_stmt *st;
+	va_list ap;
+
+	va_start(ap, fmt);
+	st = store_vprepare(s, sql, fmt, ap);
+	va_end(ap);
+	return st;
+}
+
+int
+store_exec(struct store *s, struct err *e, const char *sql, const char *fmt, ...)
 {
 	sqlite3_stmt *st;
 	va_list ap;
 	int r;
 
 	va_start(ap, fmt);
-	st = prepare(s, sql, fmt, ap);
+	st = store_vprepare(s, sql, fmt, ap);
 	va_end(ap);
 	if (st == NULL)
-		return db_error(s, "prepare", e);
+		return store_db_error(s, "prepare", e);
 	r = sqlite3_step(st);
 	(void)sqlite3_finalize(st);
 	if (r != SQLITE_DONE && r != SQLITE_ROW)
-		return db_error(s, "write", e);
+		return store_db_error(s, "write", e);
 	return sqlite3_changes(s->db);
 }
 
-static char *
-one_text(struct store *s, const char *sql, const char *fmt, ...)
+char *
+store_one_text(struct store *s, const char *sql, const char *fmt, ...)
 {
 	sqlite3_stmt *st;
 	char *ret = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
-	st = prepare(s, sql, fmt, ap);
+	st = store_vprepare(s, sql, fmt, ap);
 	va_end(ap);
 	if (st == NULL)
 		return NULL;
@@ -411,7 +454,7 @@ one_text(struct store *s, const char *sql, const char *fmt, ...)
 int
 store_set(struct store *s, const char *key, const char *value, struct err *e)
 {
-	int r = exec(
+	int r = store_exec(
 	    s, e, "INSERT OR REPLACE INTO fact VALUES(?,?)", "ss", key, value);
 
 	return r < 0 ? r : 0;
@@ -420,14 +463,14 @@ store_set(struct store *s, const char *key, const char *value, struct err *e)
 char *
 store_get(struct store *s, const char *key)
 {
-	return one_text(s, "SELECT value FROM fact WHERE key=?", "s", key);
+	return store_one_text(s, "SELECT value FROM fact WHERE key=?", "s", key);
 }
 
 int
 store_event(struct store *s, double t, const char *name, const char *body,
     struct err *e)
 {
-	int r = exec(s, e, "INSERT INTO event(t,name,body) VALUES(?,?,?)",
+	int r = store_exec(s, e, "INSERT INTO event(t,name,body) VALUES(?,?,?)",
 	    "dss", t, name, body);
 
 	return r < 0 ? r : 0;
@@ -456,81 +499,10 @@ store_events(struct store *s, int64_t after,
 }
 
 int
-store_subtask(struct store *s, const char *id, const char *kind,
-    const char *label, const char *hypothesis, const char *state, struct err *e)
-{
-	int r = exec(s, e,
-	    "INSERT INTO subtask(id,seq,kind,label,hypothesis,state) VALUES("
-	    "?,(SELECT count(*) FROM subtask),?,?,?,?)"
-	    " ON CONFLICT(id) DO UPDATE SET state=excluded.state",
-	    "sssss", id, kind, label, hypothesis, state);
-
-	return r < 0 ? r : 0;
-}
-
-int
-store_attempt(struct store *s, const char *subtask, unsigned attempt,
-    const char *worker, const char *state, double t, struct err *e)
-{
-	int r = exec(s, e, "INSERT OR REPLACE INTO attempt VALUES(?,?,?,?,?)",
-	    "sissd", subtask, (int64_t)attempt, worker, state, t);
-
-	return r < 0 ? r : 0;
-}
-
-int
-store_summary(struct store *s, const char *subtask, unsigned attempt,
-    const char *worker, double t, const char *body, const void *patch,
-    size_t patch_len, struct err *e)
-{
-	int r = exec(s, e, "INSERT OR IGNORE INTO summary VALUES(?,?,?,?,?,?)",
-	    "sisdsb", subtask, (int64_t)attempt, worker, t, body, patch,
-	    patch_len);
-
-	return r < 0 ? r : r == 0;
-}
-
-int
-store_subtasks(struct store *s, int (*cb)(const struct store_row *, void *),
-    void *ctx, struct err *e)
-{
-	sqlite3_stmt *st;
-
-	if (sqlite3_prepare_v2(s->db,
-		"SELECT s.id, s.kind, s.label, s.hypothesis, s.state,"
-		" (SELECT worker FROM attempt a WHERE a.subtask=s.id"
-		"  ORDER BY attempt DESC LIMIT 1),"
-		" (SELECT count(*) FROM attempt a WHERE a.subtask=s.id),"
-		" m.body FROM subtask s LEFT JOIN summary m ON m.subtask=s.id"
-		" ORDER BY s.seq",
-		-1, &st, NULL) != SQLITE_OK)
-		return db_error(s, "read", e);
-	while (sqlite3_step(st) == SQLITE_ROW) {
-		struct store_row row = {
-			.subtask = (const char *)sqlite3_column_text(st, 0),
-			.kind = (const char *)sqlite3_column_text(st, 1),
-			.label = (const char *)sqlite3_column_text(st, 2),
-			.hypothesis = (const char *)sqlite3_column_text(st, 3),
-			.state = (const char *)sqlite3_column_text(st, 4),
-			.worker = (const char *)sqlite3_column_text(st, 5),
-			.attempts = (unsigned)sqlite3_column_int(st, 6),
-			.summary = (const char *)sqlite3_column_text(st, 7),
-		};
-
-		if (row.worker == NULL)
-			row.worker = "";
-		if (cb(&row, ctx) != 0)
-			break;
-	}
-	(void)sqlite3_finalize(st);
-	return 0;
-}
-
-int
 store_message(struct store *s, const unsigned char hash[HASH_LEN],
     const char *body, struct err *e)
 {
-	int r = exec(s, e, "INSERT OR IGNORE INTO message VALUES(?,?)", "bs",
+	int r = store_exec(s, e, "INSERT OR IGNORE INTO message VALUES(?,?)", "bs",
 	    hash, (size_t)HASH_LEN, body);
 
 	return r < 0 ? r : 0;
@@ -539,34 +511,6 @@ store_message(struct store *s, const unsigned char hash[HASH_LEN],
 char *
 store_message_get(struct store *s, const unsigned char hash[HASH_LEN])
 {
-	return one_text(s, "SELECT body FROM message WHERE hash=?", "b", hash,
+	return store_one_text(s, "SELECT body FROM message WHERE hash=?", "b", hash,
 	    (size_t)HASH_LEN);
-}
-
-int
-store_exchange(struct store *s, const struct store_exchange *x, struct err *e)
-{
-	int r = exec(s, e,
-	    "INSERT INTO exchange(worker,subtask,attempt,turn,base,tail,status,"
-	    "reply,in_tokens,out_tokens,cached_tokens,ms,t)"
-	    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	    "ssiiibssiiiid", x->worker, x->subtask, (int64_t)x->attempt,
-	    (int64_t)x->turn, (int64_t)x->base, x->tail, x->tail_len, x->status,
-	    x->reply, (int64_t)x->in_tokens, (int64_t)x->out_tokens,
-	    (int64_t)x->cached_tokens, (int64_t)x->ms, x->t);
-
-	return r < 0 ? r : 0;
-}
-
-uint64_t
-store_exchanges(struct store *s, const char *worker)
-{
-	char *n = worker != NULL
-	    ? one_text(s, "SELECT count(*) FROM exchange WHERE worker=?", "s",
-		  worker)
-	    : one_text(s, "SELECT count(*) FROM exchange", "");
-	uint64_t v = n != NULL ? strtoull(n, NULL, 10) : 0;
-
-	free(n);
-	return v;
 }

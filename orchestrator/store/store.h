@@ -20,6 +20,7 @@
 #include "common/hash.h"
 #include "common/json.h"
 #include "common/strv.h"
+#include "orchestrator/gateway/ledger.h"
 
 struct store;
 
@@ -33,11 +34,15 @@ int store_create(struct store **ret, struct err *e);
 /* Open an existing run: a whole id, a unique start of one, or NULL for the
  * latest. ERR_NOTFOUND names what was looked for, and the runs that match. */
 int store_open(const char *name, bool write, struct store **ret, struct err *e);
+/* The same by the path of a run's directory or of its run.db; read only. */
+int store_open_path(const char *path, struct store **ret, struct err *e);
 void store_close(struct store *s);
 /* All ids, oldest first. */
 int store_list(struct strv *ret, struct err *e);
 int store_find(const char *name, char **ret_id, struct err *e);
 
+/* Take the run over: ERR_USAGE when another process has it. */
+int store_lock(struct store *s, struct err *e);
 /* Is the process that made the run still there? (It holds DIR/lock.) */
 bool store_alive(const struct store *s);
 /* "running" of a dead process reads as "crashed". Yours. */
@@ -76,6 +81,13 @@ struct store_row {
 	unsigned attempts;
 	const char *summary; /* JSON text, or NULL */
 };
+/* The patch of a subtask's summary; *ret NULL for none. Yours. */
+int store_patch(struct store *s, const char *subtask, char **ret,
+    size_t *ret_len, struct err *e);
+/* The time of the last event, in seconds since the run began. */
+double store_last_t(struct store *s);
+/* The highest number that a worker ("w12") has had. */
+unsigned store_last_worker(struct store *s);
 int store_subtasks(struct store *s,
     int (*cb)(const struct store_row *, void *ctx), void *ctx, struct err *e);
 
@@ -92,13 +104,36 @@ struct store_exchange {
 	size_t base;
 	const void *tail;
 	size_t tail_len;
-	const char *status;
-	const char *reply; /* JSON of the assistant message, may be NULL */
-	uint64_t in_tokens, out_tokens, cached_tokens, ms;
+	const unsigned char *digest; /* HASH_LEN bytes: of all its hashes */
+	const char *late;   /* said with it and not kept, "" */
+	const char *status; /* "ok", or a fault's name */
+	const char *reply;  /* JSON of the assistant message, may be NULL */
+	struct spend spend;
+	unsigned requests; /* made for it */
+	uint64_t ms;
 	double t;
 };
 int store_exchange(
     struct store *s, const struct store_exchange *x, struct err *e);
-uint64_t store_exchanges(struct store *s, const char *worker);
+
+/* A reply on record. */
+struct store_reply {
+	char *reply;
+	char *worker;
+	unsigned attempt, turn;
+	size_t n; /* messages of the conversation that it answers */
+	uint64_t in_tokens, out_tokens, cached_tokens;
+};
+/* digest NULL: the last one of that turn, whatever the conversation. 0, or
+ * ERR_NOTFOUND. Clear it. */
+int store_reply_find(struct store *s, const char *subtask,
+    const unsigned char *digest, uint64_t turn, struct store_reply *ret);
+void store_reply_clear(struct store_reply *r);
+/* The tool messages that the same worker's next request had after it, at most
+ * max; none when the conversation was cut there. */
+int store_results_after(struct store *s, const struct store_reply *r,
+    size_t max, struct strv *ret);
+/* What one subtask (NULL: all) has spent on record. */
+int store_spend(struct store *s, const char *subtask, struct spend *ret);
 
 #endif

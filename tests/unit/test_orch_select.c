@@ -10,7 +10,7 @@
 #include "common/fdio.h"
 #include "common/path.h"
 #include "orchestrator/run/detect.h"
-#include "orchestrator/run/ledger.h"
+#include "orchestrator/gateway/ledger.h"
 #include "orchestrator/run/recipe.h"
 #include "orchestrator/verify/select.h"
 
@@ -34,25 +34,77 @@ test_select(void **state unused_arg)
 }
 
 static void
-test_ledger(void **state unused_arg)
+test_ledger_calls(void **state unused_arg)
 {
 	struct ledger l = { .max_calls = 2 };
+	struct amount a = { 0 };
+	struct spend s = { .calls = 1, .in_tokens = 10, .out_tokens = 5 };
 	struct err e = { 0 };
 
-	assert_int_equal(ledger_reserve(&l, &e), 0);
-	assert_int_equal(ledger_reserve(&l, &e), 0);
-	assert_int_equal(ledger_reserve(&l, &e), ERR_BUDGET);
-	assert_true(l.spent);
-	ledger_release(&l);
-	assert_int_equal(ledger_reserve(&l, &e), 0);
-	ledger_settle(&l, 10, 5, 3);
-	ledger_settle(&l, 1, 1, 0);
-	assert_int_equal(l.calls, 2);
-	assert_int_equal(ledger_reserve(&l, &e), ERR_BUDGET);
-	l = (struct ledger){ .max_tokens = 10 };
-	assert_int_equal(ledger_reserve(&l, &e), 0);
-	ledger_settle(&l, 8, 2, 0);
-	assert_int_equal(ledger_reserve(&l, &e), ERR_BUDGET);
+	assert_int_equal(ledger_reserve(&l, &a, &e), 0);
+	assert_int_equal(ledger_reserve(&l, &a, &e), 0);
+	/* Both may yet come to nothing. */
+	assert_int_equal(ledger_reserve(&l, &a, &e), -EAGAIN);
+	assert_false(l.out);
+	ledger_release(&l, &a);
+	assert_int_equal(ledger_reserve(&l, &a, &e), 0);
+	ledger_settle(&l, &a, &s);
+	ledger_settle(&l, &a, &s);
+	assert_int_equal(l.spent.calls, 2);
+	assert_int_equal(l.spent.in_tokens, 20);
+	assert_int_equal(l.reserved_calls, 0);
+	assert_int_equal(ledger_reserve(&l, &a, &e), ERR_BUDGET);
+	assert_true(l.out);
+}
+
+/* The last one may pass the limit, but no two at once. */
+static void
+test_ledger_money(void **state unused_arg)
+{
+	struct ledger l = { .max_micro = 100 };
+	struct amount a = { .micro = 60, .in_tokens = 7, .out_tokens = 1 };
+	struct spend s = { .calls = 1, .micro = 50 };
+	struct err e = { 0 };
+
+	assert_int_equal(ledger_reserve(&l, &a, &e), 0);
+	assert_int_equal(ledger_reserve(&l, &a, &e), -EAGAIN);
+	ledger_settle(&l, &a, &s);
+	assert_int_equal(l.reserved.in_tokens + l.reserved.out_tokens, 0);
+	/* 50 are left, 60 are asked for, nobody else has any. */
+	assert_int_equal(ledger_reserve(&l, &a, &e), 0);
+	assert_int_equal(ledger_reserve(&l, &a, &e), -EAGAIN);
+	s.micro = 60;
+	ledger_settle(&l, &a, &s);
+	assert_int_equal(ledger_reserve(&l, &a, &e), ERR_BUDGET);
+	assert_non_null(strstr(e.text, "$0.00"));
+}
+
+static void
+test_ledger_levels(void **state unused_arg)
+{
+	struct ledger run = { .max_tokens = 100 };
+	struct ledger one = { .parent = &run, .max_tokens = 50 };
+	struct ledger two = { .parent = &run };
+	struct amount a = { .in_tokens = 30, .out_tokens = 10 };
+	struct spend s = { .calls = 1, .in_tokens = 30, .out_tokens = 10 };
+	struct err e = { 0 };
+
+	assert_int_equal(ledger_reserve(&one, &a, &e), 0);
+	assert_int_equal(ledger_reserve(&two, &a, &e), 0);
+	assert_int_equal(run.reserved.in_tokens, 60);
+	/* What is refused above is reserved nowhere. */
+	assert_int_equal(ledger_reserve(&two, &a, &e), -EAGAIN);
+	assert_int_equal(two.reserved_calls, 1);
+	assert_int_equal(run.reserved_calls, 2);
+	ledger_settle(&one, &a, &s);
+	ledger_settle(&two, &a, &s);
+	assert_int_equal(run.spent.in_tokens, 60);
+	assert_int_equal(ledger_reserve(&one, &a, &e), 0); /* the last of 50 */
+	ledger_settle(&one, &a, &s);
+	assert_int_equal(ledger_reserve(&one, &a, &e), ERR_BUDGET);
+	assert_true(one.out);
+	assert_int_equal(ledger_reserve(&two, &a, &e), ERR_BUDGET);
+	assert_true(run.out);
 }
 
 static char dir[] = "/tmp/foray-test-detect-XXXXXX";
@@ -156,7 +208,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_select),
-		cmocka_unit_test(test_ledger),
+		cmocka_unit_test(test_ledger_calls),
+		cmocka_unit_test(test_ledger_money),
+		cmocka_unit_test(test_ledger_levels),
 		cmocka_unit_test(test_detect),
 		cmocka_unit_test(test_recipe),
 	};

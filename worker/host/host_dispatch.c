@@ -82,6 +82,7 @@ static const struct row {
 	{ MSG_DRAIN, WORKER_NONE, true, on_drain },
 	{ MSG_TASK, WORKER_MUST, false, NULL },
 	{ MSG_MODEL_RESULT, WORKER_MUST, false, NULL },
+	{ MSG_FETCH_RESULT, WORKER_MUST, false, NULL },
 	{ MSG_VERDICT, WORKER_MUST, false, NULL },
 	{ MSG_SUMMARY_ACK, WORKER_MUST, false, NULL },
 };

@@ -116,6 +116,7 @@ static const struct row {
 } rows[] = {
 	{ MSG_READY, WHEN_STARTING | WHEN_UP, on_ready }, /* TASK may be lost */
 	{ MSG_MODEL, WHEN_UP, pass_up },
+	{ MSG_FETCH, WHEN_UP, pass_up },
 	{ MSG_AUDIT, WHEN_UP, pass_up },
 	{ MSG_PROGRESS, WHEN_UP, pass_up },
 	{ MSG_SUMMARY, WHEN_UP, pass_up },

@@ -1,0 +1,154 @@
+/* cmd_resume.c - resume and replay: runs that are there already. */
+#include "common/compat.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/num.h"
+#include "common/text.h"
+#include "orchestrator/cmd.h"
+#include "orchestrator/run/run.h"
+
+enum {
+	OPT_MAX_TIME = 256,
+	OPT_MAX_CALLS,
+	OPT_MAX_TOKENS,
+	OPT_MAX_USD,
+	OPT_JSON
+};
+
+static int cmd_resume_main(int argc, char **argv);
+static int cmd_replay_main(int argc, char **argv);
+
+const struct cmd cmd_resume = {
+	.name = "resume",
+	.synopsis = "[-n WORKERS] [BUDGETS] [--json] [RUN] [HINT]",
+	.purpose = "Carry on after a crash, an interrupt or a spent budget",
+	.help =
+	    "  -n, --workers N       workers at once (as before)\n"
+	    "      --max-usd F, --max-tokens N, --max-calls N, --max-time D\n"
+	    "                        new limits, of what was spent before and "
+	    "now together\n"
+	    "      --json            one event a line on stdout\n\n"
+	    "What is finished is kept, what was answered is not asked again. "
+	    "A HINT is tried\nas one more hypothesis.\n",
+	.run = cmd_resume_main,
+};
+
+const struct cmd cmd_replay = {
+	.name = "replay",
+	.synopsis = "[--json] [RUN]",
+	.purpose = "Run again offline, from the recorded model replies",
+	.help = "      --json            one event a line on stdout\n\n"
+		"RUN is a name, the start of one, or the path of a run's "
+		"directory. The commands\nand tests are run again; no model "
+		"is asked. It becomes a run of its own.\n",
+	.run = cmd_replay_main,
+};
+
+static int
+set_limit(struct run_opts *o, int opt, const char *arg, struct err *e)
+{
+	uint64_t n;
+	int r = 0;
+
+	switch (opt) {
+	case 'n':
+		if ((r = num_u64(arg, 1, RUN_MAX_WORKERS, "-n", &n, e)) == 0)
+			o->workers = (unsigned)n;
+		break;
+	case OPT_MAX_TIME:
+		return num_duration_ms(arg, "--max-time", &o->max_time_ms, e);
+	case OPT_MAX_CALLS:
+		return num_u64(
+		    arg, 1, UINT32_MAX, "--max-calls", &o->max_calls, e);
+	case OPT_MAX_TOKENS:
+		return num_u64(
+		    arg, 1, UINT64_MAX, "--max-tokens", &o->max_tokens, e);
+	case OPT_MAX_USD:
+		return num_usd(arg, "--max-usd", &o->max_micro, e);
+	default:
+		o->json = true;
+		break;
+	}
+	return r;
+}
+
+/* -1: go on; else an exit status. */
+static int
+options(const struct cmd *c, bool limits, int argc, char **argv,
+    struct run_opts *o)
+{
+	static const struct option all[] = {
+		{ "json", no_argument, NULL, OPT_JSON },
+		{ "help", no_argument, NULL, 'h' },
+		{ "workers", required_argument, NULL, 'n' },
+		{ "max-time", required_argument, NULL, OPT_MAX_TIME },
+		{ "max-calls", required_argument, NULL, OPT_MAX_CALLS },
+		{ "max-tokens", required_argument, NULL, OPT_MAX_TOKENS },
+		{ "max-usd", required_argument, NULL, OPT_MAX_USD },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct err e;
+	int opt;
+
+	opterr = 0;
+	while ((opt = getopt_long(
+		    argc, argv, limits ? ":n:h" : ":h", all, NULL)) != -1) {
+		if (opt == 'h')
+			return cmd_help(c);
+		if (opt == '?' || opt == ':' || (!limits && opt != OPT_JSON))
+			return cmd_bad_option(c, opt, argv);
+		if (set_limit(o, opt, optarg != NULL ? optarg : "", &e) < 0)
+			return cmd_usage(c, "%s", e.text);
+	}
+	return -1;
+}
+
+static int
+cmd_resume_main(int argc, char **argv)
+{
+	struct run_opts o = { 0 };
+	struct err e;
+	char *id = NULL;
+	int r = options(&cmd_resume, true, argc, argv, &o);
+
+	if (r >= 0)
+		return r;
+	o.resume = "";
+	if (argc - optind > 2)
+		return cmd_usage(&cmd_resume,
+		    "give a RUN and a HINT (in one word: quote it)");
+	if (argc - optind == 2) {
+		o.resume = argv[optind];
+		o.hint = argv[optind + 1];
+	} else if (argc - optind == 1 && strchr(argv[optind], ' ') != NULL) {
+		o.hint = argv[optind];
+	} else if (argc - optind == 1) {
+		o.resume = argv[optind];
+	}
+	if (o.hint != NULL && !text_is_utf8(o.hint, strlen(o.hint)))
+		return cmd_usage(&cmd_resume, "the HINT is not UTF-8");
+	if (store_find(*o.resume != '\0' ? o.resume : NULL, &id, &e) < 0)
+		return cmd_fail(&e);
+	o.resume = id;
+	r = run_main(&o, NULL);
+	free(id);
+	return r;
+}
+
+static int
+cmd_replay_main(int argc, char **argv)
+{
+	struct run_opts o = { 0 };
+	int r = options(&cmd_replay, false, argc, argv, &o);
+
+	if (r >= 0)
+		return r;
+	if (argc - optind > 1)
+		return cmd_usage(&cmd_replay, "give one RUN");
+	o.replay = argc - optind == 1 ? argv[optind] : "";
+	return run_main(&o, NULL);
+}

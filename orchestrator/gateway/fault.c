@@ -1,0 +1,155 @@
+#include "common/compat.h"
+
+#include <curl/curl.h>
+
+#include <inttypes.h>
+
+#include "common/text.h"
+#include "orchestrator/gateway/fault.h"
+
+#define SECRET_MIN 4 /* a shorter piece tells nothing */
+
+static const struct {
+	const char *name;
+	bool retryable;
+} kinds[] = {
+	[FAULT_NONE] = { "none", false },
+	[FAULT_RATE] = { "rate_limited", true },
+	[FAULT_OVERLOAD] = { "overloaded", true },
+	[FAULT_SERVER] = { "server_error", true },
+	[FAULT_NETWORK] = { "network", true },
+	[FAULT_BROKEN] = { "broken_stream", true },
+	[FAULT_OVERFLOW] = { "context_overflow", false },
+	[FAULT_OUTPUT] = { "output_limit", false },
+	[FAULT_QUOTA] = { "quota_exhausted", false },
+	[FAULT_AUTH] = { "auth", false },
+	[FAULT_FILTER] = { "content_filter", false },
+	[FAULT_NOMODEL] = { "no_such_model", false },
+	[FAULT_REQUEST] = { "bad_request", false },
+	[FAULT_TLS] = { "tls", false },
+	[FAULT_TOOLARGE] = { "too_large", false },
+	[FAULT_CANCELLED] = { "cancelled", false },
+};
+
+const char *
+fault_name(enum fault_kind k)
+{
+	return (size_t)k < nitems(kinds) ? kinds[k].name : "unknown";
+}
+
+bool
+fault_retryable(enum fault_kind k)
+{
+	return (size_t)k < nitems(kinds) && kinds[k].retryable;
+}
+
+void
+fault_set(struct fault *f, enum fault_kind k, const char *fmt, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	f->kind = k;
+	(void)text_escape_to(f->text, sizeof f->text, text, strlen(text));
+}
+
+/* The end of text may be the beginning of the secret: the text was cut. */
+static void
+scrub_end(char *text, size_t len, const char *secret, size_t secret_len)
+{
+	for (size_t n = secret_len - 1; n >= SECRET_MIN; n--) {
+		if (n > len || memcmp(text + len - n, secret, n) != 0)
+			continue;
+		memset(text + len - n, '*', n);
+		return;
+	}
+}
+
+void
+fault_scrub(char *text, const char *secret)
+{
+	size_t n = secret != NULL ? strlen(secret) : 0, len;
+	char *at = text;
+
+	if (n == 0)
+		return;
+	for (; (at = strstr(at, secret)) != NULL; at += n)
+		memset(at, '*', n);
+	len = strlen(text);
+	scrub_end(text, len, secret, n);
+	if (text_ends(text, "..."))
+		scrub_end(text, len - 3, secret, n);
+}
+
+char *
+fault_wait_words(uint64_t ms, char *dst, size_t size)
+{
+	static const struct {
+		uint64_t s;
+		const char *unit;
+	} units[] = {
+		{ 86400, "days" },
+		{ 3600, "hours" },
+		{ 60, "minutes" },
+	};
+	uint64_t s = ms / 1000 + (ms % 1000 > 0);
+
+	for (size_t i = 0; i < nitems(units); i++) {
+		if (s < 2 * units[i].s)
+			continue;
+		(void)snprintf(dst, size, "%" PRIu64 " %s",
+		    s / units[i].s + (s % units[i].s >= units[i].s / 2),
+		    units[i].unit);
+		return dst;
+	}
+	(void)snprintf(dst, size, "%" PRIu64 " s", s);
+	return dst;
+}
+
+static enum fault_kind
+curl_kind(CURLcode code)
+{
+	switch (code) {
+	case CURLE_OK:
+		return FAULT_NONE;
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_ISSUER_ERROR:
+	case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+	case CURLE_SSL_INVALIDCERTSTATUS:
+	case CURLE_SSL_CERTPROBLEM:
+		return FAULT_TLS;
+	case CURLE_URL_MALFORMAT:
+		return FAULT_REQUEST;
+	case CURLE_UNSUPPORTED_PROTOCOL: /* the URL's was checked: HTTP/0.9 */
+	case CURLE_PARTIAL_FILE:
+	case CURLE_WEIRD_SERVER_REPLY:
+	case CURLE_BAD_CONTENT_ENCODING:
+	case CURLE_TOO_MANY_REDIRECTS:
+		return FAULT_BROKEN;
+	case CURLE_FILESIZE_EXCEEDED:
+		return FAULT_TOOLARGE;
+	case CURLE_ABORTED_BY_CALLBACK:
+	case CURLE_WRITE_ERROR:
+		return FAULT_CANCELLED;
+	default:
+		return FAULT_NETWORK;
+	}
+}
+
+void
+fault_from_curl(struct fault *f, int code, const char *text)
+{
+	const char *what = curl_easy_strerror((CURLcode)code);
+
+	*f = (struct fault){ 0 };
+	if (code == CURLE_OK)
+		return;
+	if (text == NULL || text[0] == '\0')
+		fault_set(f, curl_kind((CURLcode)code), "%s", what);
+	else
+		fault_set(f, curl_kind((CURLcode)code), "%s (%s)", text, what);
+}

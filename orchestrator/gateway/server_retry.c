@@ -1,0 +1,203 @@
+/*
+ * When to ask again, and when not. What the server said of its limits is kept
+ * for later requests.
+ */
+#include "common/compat.h"
+
+#include "common/log.h"
+#include "common/loop.h"
+#include "orchestrator/gateway/server.h"
+
+#define MAX_WAIT_MS 60000
+#define OTHER_RETRIES 4 /* for faults that are no call for patience */
+
+uint64_t
+server_output(
+    const struct server *s, const struct provider_ask *q, size_t bytes)
+{
+	uint64_t want = q->max_output > 0 ? q->max_output : s->ep->max_output;
+	uint64_t prompt = guess_tokens(&s->guess, bytes), left;
+
+	if (s->output > 0 && (want == 0 || want > s->output))
+		want = s->output;
+	if (s->context == 0)
+		return want > 0 ? want : GUESS_OUTPUT;
+	left = prompt < s->context ? s->context - prompt : 0;
+	if (left < OUTPUT_MIN)
+		return 0;
+	return want == 0 || want > left ? left : want;
+}
+
+/* --- ends ----------------------------------------------------------------- */
+
+void
+ask_free(struct ask *a)
+{
+	struct server *s = a->s;
+
+	TAILQ_REMOVE(&s->asks, a, entry);
+	gate_drop(s->gate, &a->wait);
+	loop_del(s->loop, a->sleep);
+	if (a->running) {
+		attempt_clear(&a->attempt);
+		gate_leave(s->gate, false);
+	}
+	free((void *)a->q.wires);
+	free((char *)a->q.late);
+	free(a);
+}
+
+void
+ask_done(struct ask *a, struct provider_answer *answer)
+{
+	void (*done)(void *, struct provider_answer *) = a->q.done;
+	void *ctx = a->q.ctx;
+
+	answer->requests = a->requests;
+	answer->lost = a->lost;
+	answer->micro = price_cost(&a->s->ep->price, &answer->usage);
+	answer->lost_micro = price_cost(&a->s->ep->price, &answer->lost);
+	ask_free(a);
+	done(ctx, answer);
+}
+
+void
+ask_fail(struct ask *a, const struct fault *why)
+{
+	struct provider_answer answer = { .fault = *why };
+
+	fault_scrub(answer.fault.text, a->s->ep->key);
+	ask_done(a, &answer);
+}
+
+void
+ask_lost(struct ask *a, const struct usage *u)
+{
+	if (!u->given)
+		return;
+	a->lost.given = true;
+	a->lost.in_tokens += u->in_tokens;
+	a->lost.cached += u->cached;
+	a->lost.cache_write += u->cache_write;
+	a->lost.out_tokens += u->out_tokens;
+	a->lost.reasoning += u->reasoning;
+	a->lost.has_cost |= u->has_cost;
+	a->lost.cost_micro += u->cost_micro;
+}
+
+/* --- again ---------------------------------------------------------------- */
+
+static void
+on_slept(void *ctx)
+{
+	struct ask *a = ctx;
+
+	a->sleep = NULL;
+	gate_join(a->s->gate, &a->wait);
+}
+
+/* Tell of a wait that is planned. The key can't be in it. */
+static void
+announce(struct ask *a, struct fault *why, uint64_t ms, bool tell)
+{
+	struct server *s = a->s;
+	char wait[64];
+
+	fault_scrub(why->text, s->ep->key);
+	if (tell)
+		log_info("%s: %s: %s; again in %s", s->name,
+		    fault_name(why->kind), why->text,
+		    fault_wait_words(ms, wait, sizeof wait));
+	if (s->planned != NULL)
+		s->planned(s->planned_ctx, why, ms);
+}
+
+uint64_t
+server_max_wait(const struct server *s)
+{
+	return s->ep->max_wait_ms > 0 ? s->ep->max_wait_ms : MAX_WAIT_MS;
+}
+
+/* Everybody waits; this one keeps its place. */
+static void
+wait_together(struct ask *a, struct fault *why)
+{
+	struct server *s = a->s;
+	unsigned n = gate_strikes(s->gate) + 1;
+	uint64_t ms = why->retry_after_ms, cap = server_max_wait(s);
+
+	if (n < a->refusals)
+		n = a->refusals;
+	if (ms > cap)
+		ms = cap;
+	ms = backoff_ms(n, cap, why->has_retry_after, ms, &s->seed);
+	announce(a, why, ms, gate_refused(s->gate, ms));
+	gate_join(s->gate, &a->wait);
+}
+
+static void
+wait_alone(struct ask *a, struct fault *why, unsigned n)
+{
+	struct server *s = a->s;
+	uint64_t ms = why->retry_after_ms, cap = server_max_wait(s);
+
+	if (ms > cap)
+		ms = cap;
+	ms = backoff_ms(n, cap, why->has_retry_after, ms, &s->seed);
+	announce(a, why, ms, true);
+	a->sleep = gate_timer(s->gate, ms, on_slept, a);
+}
+
+/* Once: what the server says that it takes, else half. */
+static bool
+lower_output(struct ask *a, const struct fault *why)
+{
+	struct server *s = a->s;
+	uint64_t half = a->sent_output / 2;
+
+	if (a->lowered || half < OUTPUT_MIN)
+		return false;
+	a->lowered = true;
+	if (why->output >= OUTPUT_MIN && why->output < a->sent_output)
+		s->output = why->output;
+	else if (why->context == 0 || s->context != why->context)
+		a->q.max_output = half;
+	if (server_output(s, &a->q, a->bytes) >= a->sent_output)
+		a->q.max_output = half;
+	return true;
+}
+
+void
+ask_retry(struct ask *a, struct fault *why)
+{
+	struct server *s = a->s;
+	unsigned most = s->ep->max_retries, other = OTHER_RETRIES;
+
+	if (other > most)
+		other = most;
+	if (why->context >= CONTEXT_MIN && s->context == 0)
+		s->context = why->context;
+	if (why->kind == FAULT_OUTPUT && lower_output(a, why)) {
+		announce(a, why, 0, true);
+		gate_join(s->gate, &a->wait);
+		return;
+	}
+	if (!fault_retryable(why->kind) || a->refusals + a->failures >= most) {
+		ask_fail(a, why);
+		return;
+	}
+	if (why->kind == FAULT_RATE || why->kind == FAULT_OVERLOAD) {
+		a->refusals++;
+		wait_together(a, why);
+	} else if (a->failures < other) {
+		wait_alone(a, why, ++a->failures);
+	} else {
+		ask_fail(a, why);
+	}
+}
+
+void
+ask_retry_empty(struct ask *a, struct fault *why)
+{
+	wait_alone(a, why, ++a->empties);
+}

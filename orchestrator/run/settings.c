@@ -1,0 +1,68 @@
+#include "common/compat.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "orchestrator/run/settings.h"
+
+/* The parts check what is theirs. */
+static const char *const known[] = { "model", "providers", "permissions",
+	"network" };
+
+static int
+check(const json_t *j, const char *path, struct err *e)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	if (!json_is_object(j))
+		return err_set(e, ERR_SYNTAX, "%s: not a JSON object", path);
+	json_object_foreach ((json_t *)(uintptr_t)j, key, v) {
+		for (i = 0; i < nitems(known); i++)
+			if (strcmp(key, known[i]) == 0)
+				break;
+		if (i == nitems(known))
+			return err_set(
+			    e, ERR_SYNTAX, "%s: unknown key \"%s\"", path, key);
+	}
+	return 0;
+}
+
+int
+settings_load(json_t **ret, struct err *e)
+{
+	char *dir = NULL, *path;
+	struct buf b;
+	int r;
+
+	if ((r = path_config_dir(&dir, e)) < 0)
+		return r;
+	path = path_join(dir, "settings.json");
+	free(dir);
+	buf_init(&b, SETTINGS_MAX);
+	r = file_read(path, false, &b, e);
+	if (r == -ENOENT) {
+		*ret = json_object();
+		r = 0;
+		goto out;
+	}
+	if (r < 0 ||
+	    (r = json_parse(buf_str(&b), b.len, SETTINGS_MAX, ret, e)) < 0) {
+		(void)err_prefix(e, "%s", path);
+		r = ERR_SYNTAX;
+		goto out;
+	}
+	if ((r = check(*ret, path, e)) < 0) {
+		json_decref(*ret);
+		*ret = NULL;
+	}
+out:
+	buf_clear(&b);
+	free(path);
+	return r;
+}

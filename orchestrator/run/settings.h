@@ -1,0 +1,20 @@
+/*
+ * settings.h - the person's settings: $XDG_CONFIG_HOME/foray/settings.json.
+ *
+ *	{"model": "openai/NAME",
+ *	 "providers": {NAME: {...}}}              gateway/model.h
+ *
+ * Unknown keys are refused by name, since a misspelt limit is no limit.
+ */
+#ifndef ORCHESTRATOR_RUN_SETTINGS_H
+#define ORCHESTRATOR_RUN_SETTINGS_H
+
+#include "common/err.h"
+#include "common/json.h"
+
+#define SETTINGS_MAX ((size_t)1 << 20)
+
+/* An object, {} when there is no file. ERR_SYNTAX naming file and place. */
+int settings_load(json_t **ret, struct err *e);
+
+#endif

@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""Whole runs with a model behind each of the three APIs: plain, with faults on
+a fifth of all replies, over budget, killed and resumed, replayed offline."""
+import glob
+import json
+import os
+import sqlite3
+import sys
+import threading
+import time
+
+import lib
+
+sys.path.insert(0, lib.TESTS)
+from fake.client import FakeServer  # noqa: E402
+
+KEY = "sk-canary-8d1f04c7"
+MODELS = {"chat": "openai/fake-model", "responses": "resp/fake-model",
+          "anthropic": "anthropic/fake-model"}
+FAULTS = "429:0.05,529:0.04,html502:0.03,reset:0.03,cut:0.03,badjson:0.02"
+FIX = {"path": "max.sh", "old": "-lt", "new": "-gt"}
+
+
+def call(name, **arguments):
+    return {"name": name, "arguments": arguments}
+
+
+def finish(verdict, *findings):
+    return {"text": "", "calls": [call(
+        "finish", verdict=verdict, findings=list(findings))]}
+
+
+def session(turns=20):
+    """Read, run and look about, mend, check, finish."""
+    out = [{"text": "Turn {{turn}}.", "calls": [
+        call("run_command", command="echo turn %d; sh test.sh" % n),
+        call("read_file", path="max.sh")]} for n in range(turns - 3)]
+    return {"turns": out + [
+        {"text": "It is the comparison.", "calls": [call("edit_file", **FIX)]},
+        {"text": "", "calls": [call("run_command", command="sh test.sh")]},
+        finish("fixed", "the comparison was the wrong way round")]}
+
+
+def search(hypotheses=8, right=8, steps=4):
+    """A planner, then workers of whom the last one has it."""
+    plan = ["H%d: guess number %d about max.sh:%d is the fault" % (n, n, n)
+            for n in range(1, hypotheses + 1)]
+    look = [{"text": "{{id}} looks.", "calls": [
+        call("run_command", command="echo {{id}} step %d; cat max.sh" % n)]}
+        for n in range(steps)]
+    return {"scripts": [
+        {"match": "Plan the search", "turns": [
+            {"text": "", "calls": [call("read_file", path="max.sh")]},
+            finish("done", *plan)]},
+        {"match": r"Your hypothesis \((?P<id>H%d)\)" % right, "turns": look + [
+            {"text": "", "calls": [call("edit_file", **FIX)]},
+            finish("fixed", "{{id}} holds")]},
+        {"match": r"Your hypothesis \((?P<id>H\d+)\)",
+         "turns": look + [finish("refuted", "{{id}} does not hold")]}]}
+
+
+def settings(box, server, price=None):
+    providers = {"resp": {"api": "openai-responses",
+                          "base_url": server.base("openai"),
+                          "key_env": "OPENAI_API_KEY"}}
+    if price:
+        for name, api, url in (("resp", "openai-responses", "openai"),
+                               ("priced", "openai-chat", "openai")):
+            providers[name] = {
+                "api": api, "base_url": server.base(url),
+                "key_env": "OPENAI_API_KEY", "parallel": 64,
+                "models": {"fake-model": {
+                    "context": 100000, "max_output": 1000, "price": price}}}
+    lib.write(os.path.join(box.home, ".config/foray/settings.json"),
+              json.dumps({"providers": providers}))
+
+
+def exchanges(run_dir):
+    db = sqlite3.connect("file:%s/run.db?mode=ro" % run_dir, uri=True)
+    rows = db.execute("SELECT subtask, turn, in_tokens, out_tokens,"
+                      " cached_tokens, micro FROM exchange WHERE status='ok'"
+                      ).fetchall()
+    db.close()
+    return rows
+
+
+def bill(box, server, what):
+    """The record has each accepted reply once, with the server's numbers."""
+    rows, sums = exchanges(box.runs()[-1]), server.stats()["sums"]
+    lib.equal(len(rows), sums["accepted"], what + ": accepted replies")
+    lib.equal(len({r[:2] for r in rows}), len(rows), what + ": none twice")
+    for name, column in (("prompt", 2), ("output", 3), ("cached", 4)):
+        lib.equal(sum(r[column] for r in rows), sums[name],
+                  "%s: %s tokens" % (what, name))
+
+
+def connections(server):
+    return len({e["connection"] for e in server.log()})
+
+
+def fixed(box, repo, server, api, what, *args):
+    settings(box, server)
+    r = box.run(repo, "-t", lib.SMALL_TEST, "-m", MODELS[api], *args,
+                env=server.env(), timeout=120)
+    lib.equal(r.status, 0, what + ": fixed", r)
+    lib.equal(server.errors(), "", what + ": the server is fine")
+    bill(box, server, what)
+    return r
+
+
+def sessions(box):
+    for api in MODELS:
+        repo = box.repo("session-" + api, lib.SMALL)
+        with FakeServer(session(), key=KEY, chunk="hostile") as s:
+            r = fixed(box, repo, s, api, api + ", 20 turns", "--topology",
+                      "single")
+            lib.equal(len(r.all("model_call")), 20, api + ": 20 calls", r)
+            lib.equal(connections(s), 1, api + ": one connection")
+        with FakeServer(session(), key=KEY, faults=FAULTS, seed=7,
+                        retry_after=0, stall=1) as s:
+            fixed(box, repo, s, api, api + ", 20 turns, faults", "--topology",
+                  "single")
+            lib.check(s.stats()["sums"]["faults"],
+                      api + ": there were faults", s.stats()["sums"])
+
+
+def fleets(box):
+    for api in MODELS:
+        repo = box.repo("fleet-" + api, lib.SMALL)
+        for faults in (None, FAULTS):
+            what = api + ", 8 workers" + (", faults" if faults else "")
+            with FakeServer(search(), key=KEY, faults=faults, seed=3,
+                            retry_after=0) as s:
+                r = fixed(box, repo, s, api, what, "-n", "8", "--topology",
+                          "hypotheses")
+                lib.equal(len(r.all("planned")[0]["hypotheses"]), 8,
+                          what + ": hypotheses", r)
+
+
+def canary(box):
+    """The key is nowhere but in the orchestrator's memory."""
+    repo = box.repo("canary", lib.SMALL)
+    script = session(12)
+    for turn in script["turns"]:
+        turn["latency"] = 60
+    found, seen = [], set()
+    with FakeServer(script, key=KEY) as s:
+        settings(box, s)
+        live = box.start(repo, "-t", lib.SMALL_TEST, "-m", MODELS["chat"],
+                         "--topology", "single", env=s.env())
+        while live.process.poll() is None:
+            for p in lib.descendants(live.pid):
+                seen.add(p.name)
+                for name in ("environ", "cmdline"):
+                    if KEY.encode() in p.read(name):
+                        found.append((p, name))
+            own = lib.Process(live.pid) if live.process.poll() is None else None
+            # Its environment shows until main() has begun.
+            if own and seen and KEY.encode() in own.read("cmdline") + \
+                    own.read("environ"):
+                found.append((own, "its own"))
+            time.sleep(0.01)
+        r = live.wait(60)
+    lib.equal(r.status, 0, "canary: fixed", r)
+    lib.check({"foray-host"} & seen and len(seen) > 2,
+              "canary: children were seen", seen)
+    lib.equal(found, [], "canary: no child has the key")
+    lib.check(KEY not in r.text, "canary: not printed")
+    for path in glob.glob(box.state + "/**", recursive=True) + \
+            glob.glob(box.cache + "/**", recursive=True):
+        if os.path.isfile(path) and KEY.encode() in lib.read(path).encode():
+            lib.check(False, "canary: the key is in " + path)
+
+
+def refused_key(box):
+    """A wrong key ends the run at once, and is not shown."""
+    repo = box.repo("refused", lib.SMALL)
+    with FakeServer(session(), key="sk-right") as s:
+        settings(box, s)
+        r = box.run(repo, "-t", lib.SMALL_TEST, "-m", MODELS["chat"],
+                    env=dict(s.env(), OPENAI_API_KEY=KEY))
+        lib.equal(r.status, 5, "a wrong key: status", r)
+        lib.check(KEY not in r.text, "a wrong key: not shown", r)
+        lib.equal(len(s.log()), 1, "a wrong key: one request", s.log())
+
+
+def no_server(box):
+    repo = box.repo("nobody", lib.SMALL)
+    env = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+    lib.write(os.path.join(box.home, ".config/foray/settings.json"), json.dumps(
+        {"providers": {"gone": {"api": "openai-chat", "max_retries": 1,
+                                "base_url": "http://127.0.0.1:9/v1",
+                                "key_env": "OPENAI_API_KEY"}}}))
+    r = box.run(repo, "-t", lib.SMALL_TEST, "-m", "gone/m", "--topology",
+                "single", env=env)
+    lib.check(r.status in (1, 5), "no server: status", r)
+    lib.check("127.0.0.1" in r.text, "no server: the message names it", r)
+    r = box.run(repo, "-t", lib.SMALL_TEST, env=env)
+    lib.equal(r.status, 2, "a key and no model: status", r)
+    lib.check("openai/" in r.err and "builtin" in r.err,
+              "a key and no model: the choices", r)
+
+
+def budgets(box):
+    """32 workers at once pass a limit by one request at most."""
+    repo = box.repo("budgets", lib.SMALL)
+    price = {"in": 10, "cached": 1, "out": 100}
+    script = search(hypotheses=32, right=99, steps=30)
+    for what, args, limit, spent in (
+            ("--max-tokens", ("--max-tokens", "150000"), 150000,
+             lambda u: u["in_tokens"] + u["out_tokens"]),
+            ("--max-usd", ("--max-usd", "2"), 2.0, lambda u: u["cost_usd"])):
+        with FakeServer(script, key=KEY, latency=20) as s:
+            settings(box, s, price)
+            r = box.run(repo, "-t", lib.SMALL_TEST, "-m", "priced/fake-model",
+                        "-n", "32", "--topology", "hypotheses", *args,
+                        env=s.env(), timeout=120)
+        usage = r.finished.get("usage", {"in_tokens": 0, "out_tokens": 0,
+                                         "cost_usd": 0})
+        # One request: a prompt of some thousand tokens and 1000 of output.
+        most = 12000 if what == "--max-tokens" else 0.25
+        lib.equal(r.status, 3, what + ": status", r)
+        lib.equal(r.finished.get("status"), "budget", what + ": status", r)
+        lib.check(limit * 0.8 < spent(usage) <= limit + most,
+                  "%s: %s spent of %s" % (what, spent(usage), limit), r)
+        lib.check([e for e in r.all("summary") if e["verdict"] == "budget"],
+                  what + ": partial summaries", r)
+        lib.check(r.all("planned")[0].get("ceiling_usd", 0) > 0,
+                  what + ": the ceiling is told", r)
+
+
+def replayed(box):
+    repo = box.repo("replayed", lib.SMALL)
+    with FakeServer(search(), key=KEY) as s:
+        r = fixed(box, repo, s, "chat", "to be replayed", "-n", "4",
+                  "--topology", "hypotheses")
+        asked = len(s.log())
+        patch = lib.read(r.finished["patch"])
+        # Nobody may be asked, though somebody would answer.
+        again = box.do("replay", "--json", r.finished["run"], env=s.env())
+        lib.equal(again.status, 0, "replay: status", again)
+        lib.equal(len(s.log()), asked, "replay: no request")
+    again = box.do("replay", "--json", r.finished["run"])
+    lib.equal(again.status, 0, "replay, no server: status", again)
+    lib.equal(again.finished.get("status"), "fixed", "replay: fixed", again)
+    lib.equal(lib.read(again.finished.get("patch", "/dev/null")), patch,
+              "replay: the same patch")
+    lib.equal(again.finished.get("usage", {}).get("calls"), 0,
+              "replay: nothing is spent", again)
+    one = box.run(repo, "-m", "replay:" + box.runs()[0])
+    lib.equal(one.status, 0, "-m replay:FILE", one)
+
+
+def resumed(box):
+    """kill -9 at some moments; what was answered is not asked again."""
+    script = search(hypotheses=4, right=4, steps=5)
+    for turn in [t for role in script["scripts"] for t in role["turns"]]:
+        turn["latency"] = 30
+    for n, calls in enumerate((1, 3, 9, 15)):
+        repo = box.repo("resumed%d" % n, lib.SMALL)
+        what = "killed after %d calls" % calls
+        with FakeServer(script, key=KEY) as s:
+            settings(box, s)
+            live = box.start(repo, "-t", lib.SMALL_TEST, "-m", MODELS["chat"],
+                             "-n", "2", "--topology", "hypotheses",
+                             env=s.env())
+            lib.check(live.wait_event("model_call", 30, calls),
+                      what + ": it came so far")
+            live.signal(9)
+            live.wait(10)
+            below = [p for p in lib.descendants() if p.name != "python3"]
+            lib.equal(lib.left_alive(below, 5), [], what + ": all is gone")
+            run = os.path.basename(box.runs()[-1])
+            r = box.do("resume", "--json", run, env=s.env(), timeout=60)
+            lib.equal(r.status, 0, what + ": resumed and fixed", r)
+            rows = exchanges(box.runs()[-1])
+            lib.equal(len({x[:2] for x in rows}), len(rows),
+                      what + ": no turn is recorded twice")
+            # Those under way at the kill are lost: one a worker.
+            lib.check(len(rows) <= s.stats()["sums"]["accepted"] <=
+                      len(rows) + 3, what + ": none is asked again",
+                      (len(rows), s.stats()["sums"]["accepted"]))
+            lib.equal(box.do("audit", "--verify", run).status, 0,
+                      what + ": the audit chain holds")
+
+
+ALL = (sessions, fleets, canary, refused_key, no_server, budgets, replayed,
+       resumed)
+for one in ALL:
+    if not sys.argv[1:] or one.__name__ in sys.argv[1:]:
+        with lib.Box() as the_box:
+            one(the_box)
+lib.done()
