@@ -22,6 +22,7 @@
 #include <zmq.h>
 
 #include "common/fdio.h"
+#include "common/hash.h"
 #include "common/json.h"
 #include "common/log.h"
 #include "common/path.h"
@@ -47,10 +48,18 @@ struct bed {
 	size_t n_replies, used;
 	bool ask_bodies; /* answer the first MODEL with "need" */
 	/* what came */
-	struct strv results; /* contents of tool messages */
-	struct strv audits;  /* "act subject" */
-	struct strv bodies;  /* all of them */
+	struct strv results;  /* contents of tool messages */
+	struct strv audits;   /* "act subject" */
+	struct strv bodies;   /* all of them */
+	struct strv late;     /* of each request, "" for none */
+	struct strv progress; /* "what text" */
+	struct strv conv;     /* the last request's messages */
+	unsigned rewrites;    /* requests that did not begin with the last */
 	unsigned models;
+	bool twice;          /* send each answer twice */
+	const char *workdir; /* below the tree; NULL: the tree */
+	/* What else the model does: with m's status set, m is sent. */
+	void (*model)(struct bed *b, const struct msg_model *q, struct msg *m);
 	struct msg *summary;
 	int status;
 	bool gone;
@@ -66,6 +75,42 @@ bed_reply(struct bed *b, const struct peer_addr *to, const struct msg *m)
 
 	if (peer_send(b->peer, to, "w1", m, &e) < 0)
 		fail_msg("%s", e.text);
+}
+
+/* The text of a message that was sent before. */
+static inline const char *
+bed_body(const struct bed *b, const unsigned char *hash)
+{
+	unsigned char h[HASH_LEN];
+
+	for (size_t i = b->bodies.n; i-- > 0;) {
+		hash_bytes(b->bodies.v[i], strlen(b->bodies.v[i]), h);
+		if (memcmp(h, hash, HASH_LEN) == 0)
+			return b->bodies.v[i];
+	}
+	return NULL;
+}
+
+/* Keep the request's messages; does it begin with the last one's? */
+static inline void
+bed_keep_conv(struct bed *b, const struct msg_model *q)
+{
+	struct strv conv = { 0 };
+	const unsigned char *h = q->hashes;
+	const char *text;
+	bool same = true;
+
+	for (size_t i = 0; i < q->hashes_len / HASH_LEN; i++) {
+		text = bed_body(b, h + i * HASH_LEN);
+		assert_non_null(text);
+		strv_add(&conv, text);
+	}
+	for (size_t i = 0; i < b->conv.n && same; i++)
+		same = i < conv.n && strcmp(conv.v[i], b->conv.v[i]) == 0;
+	b->rewrites += !same;
+	strv_clear(&b->conv);
+	b->conv = conv;
+	strv_add(&b->late, msg_str(q->late));
 }
 
 static inline void
@@ -94,6 +139,14 @@ bed_on_model(
 		m.u.model_result.status = "need";
 		m.u.model_result.need = q->hashes;
 		m.u.model_result.need_len = 64;
+		bed_reply(b, from, &m);
+		return;
+	}
+	bed_keep_conv(b, q);
+	if (b->model != NULL)
+		b->model(b, q, &m);
+	if (m.u.model_result.status != NULL) {
+		/* said already */
 	} else if (b->used < b->n_replies) {
 		m.u.model_result.status = "ok";
 		m.u.model_result.message = b->replies[b->used++];
@@ -102,6 +155,8 @@ bed_on_model(
 		m.u.model_result.error = "the script is over";
 	}
 	bed_reply(b, from, &m);
+	if (b->twice)
+		bed_reply(b, from, &m);
 }
 
 static inline void
@@ -127,6 +182,10 @@ bed_on_msg(struct peer *p, const struct peer_addr *from, const char *worker,
 		    strstr(m->u.audit.subject, "DENY") ? "deny" : "allow";
 		a.u.verdict.reason = "the test says no";
 		bed_reply(b, from, &a);
+		break;
+	case MSG_PROGRESS:
+		strv_addf(&b->progress, "%s %s", m->u.progress.what,
+		    msg_str(m->u.progress.text));
 		break;
 	case MSG_MODEL:
 		bed_on_model(b, from, &m->u.model);
@@ -186,6 +245,9 @@ bed_close(struct bed *b)
 	strv_clear(&b->results);
 	strv_clear(&b->audits);
 	strv_clear(&b->bodies);
+	strv_clear(&b->late);
+	strv_clear(&b->progress);
+	strv_clear(&b->conv);
 	msg_free(b->summary);
 	(void)path_rmtree(b->dir, NULL);
 	free(b->tree);
@@ -237,6 +299,24 @@ bed_expect(struct bed *b, const char *rel, const char *text)
 	free(s);
 }
 
+static inline void
+bed_has(const char *s, const char *part)
+{
+	if (s == NULL)
+		s = "(none)";
+	if (strstr(s, part) == NULL)
+		fail_msg("\"%s\" is not in: %s", part, s);
+}
+
+static inline void
+bed_has_not(const char *s, const char *part)
+{
+	if (s == NULL)
+		s = "(none)";
+	if (strstr(s, part) != NULL)
+		fail_msg("\"%s\" is in: %s", part, s);
+}
+
 /* Another message of the model's, as it is. */
 static inline void
 bed_say(struct bed *b, const char *message)
@@ -277,16 +357,18 @@ bed_config(struct bed *b)
 	struct profile p = { .root = b->tree, .tree_src = b->tree };
 	struct sandbox_spec inner, candidate;
 	struct profile c = p;
-	char *path, *text;
+	char *path, *text, *workdir;
 	json_t *j;
 
+	workdir = path_join(b->tree, b->workdir != NULL ? b->workdir : ".");
 	c.tree_src = "@merged";
 	profile_inner(&p, false, &inner);
 	profile_inner(&c, true, &candidate);
 	j = json_pack("{s:i, s:s, s:s, s:s, s:s, s:i, s:o, s:o}", "protocol",
 	    PROTO_VERSION, "token", "00ff", "worker", "w1", "root", b->tree,
-	    "workdir", b->tree, "parallel", 2, "inner", spec_to_json(&inner),
+	    "workdir", workdir, "parallel", 2, "inner", spec_to_json(&inner),
 	    "candidate", spec_to_json(&candidate));
+	free(workdir);
 	assert_non_null(j);
 	if (b->caged) {
 		json_object_set_new(
@@ -418,8 +500,7 @@ bed_run(struct bed *b)
 	free(cmd);
 	if (b->caged) {
 		cmd = path_join(b->dir, "w");
-		if (workspace_create(
-			cmd, b->base, b->layout, &b->ws, &e) < 0)
+		if (workspace_create(cmd, b->base, b->layout, &b->ws, &e) < 0)
 			fail_msg("%s", e.text);
 		free(cmd);
 	}
@@ -446,6 +527,8 @@ bed_need_sandbox(void)
 	struct err e;
 
 	if (probe_sandbox(&e) < 0) {
+		if (getenv("FORAY_SANDBOX_MUST_WORK") != NULL)
+			fail_msg("%s", e.text);
 		print_message("skipped: %s\n", e.text);
 		skip();
 	}

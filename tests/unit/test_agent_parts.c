@@ -284,7 +284,7 @@ test_tools_are_listed(void **state)
 
 	(void)state;
 	list = json_object_get(j, "tools");
-	assert_int_equal(json_array_size(list), 9);
+	assert_int_equal(json_array_size(list), 10);
 	json_array_foreach (list, i, row) {
 		assert_true(json_is_object(json_object_get(row, "parameters")));
 		assert_non_null(
@@ -315,16 +315,19 @@ test_conv_is_split(void **state)
 	memset(big, 'x', 1000000);
 	big[1000000] = '\0';
 	for (i = 0; i < 9; i++)
-		assert_int_equal(conv_add_text(&c, big, 1000000 - i, NULL), 0);
-	assert_int_equal(conv_add_text(&c, "small", 5, NULL), 0);
+		assert_int_equal(
+		    conv_add_text(&c, CONV_USER, big, 1000000 - i, NULL), 0);
+	assert_int_equal(conv_add_text(&c, CONV_USER, "small", 5, NULL), 0);
 	assert_int_equal(
-	    conv_add_text(&c, big, CONV_MESSAGE_MAX + 1, NULL), ERR_LIMIT);
+	    conv_add_text(&c, CONV_USER, big, CONV_MESSAGE_MAX + 1, NULL),
+	    ERR_LIMIT);
 	buf_init(&hashes, BUF_NOMAX);
 	conv_request(&c, 7, NULL, 0, &hashes, &bodies, &m);
 	assert_int_equal(m.u.model.turn, 7);
 	assert_int_equal(m.u.model.hashes_len, 10 * HASH_LEN);
 	assert_int_equal(m.u.model.bodies.n, 5); /* the small one fits too */
-	c.known = 9;
+	for (i = 0; i < 9; i++)
+		c.v[i].known = true;
 	conv_request(&c, 8, NULL, 0, &hashes, &bodies, &m);
 	assert_int_equal(m.u.model.bodies.n, 1);
 	conv_request(&c, 8, c.v[3].hash, HASH_LEN, &hashes, &bodies, &m);

@@ -17,6 +17,7 @@ static const struct tool *const tools[] = {
 	&tool_run_command,
 	&tool_try_edits,
 	&tool_update_todos,
+	&tool_read_skill,
 	&tool_finish,
 };
 

@@ -1,54 +1,18 @@
 /* tool_list.c - list_dir. */
 #include "common/compat.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/text.h"
 #include "worker/agent/agent.h"
+#include "worker/agent/dirlist.h"
 #include "worker/agent/exec.h"
 #include "worker/agent/tool.h"
 
 #define ENTRIES_MAX 500
 #define SEEN_MAX 200000
-
-/* Names of one directory; directories end in "/", links in "@". */
-static int
-list_one(struct agent *a, const struct treefs_name *n, struct strv *ret,
-    struct err *e)
-{
-	struct dirent *d;
-	struct stat st;
-	DIR *dir;
-	int fd;
-
-	fd = treefs_fd(&a->fs, n, O_DIRECTORY, e);
-	if (fd < 0)
-		return fd;
-	if ((dir = fdopendir(fd)) == NULL) {
-		fd_close(&fd);
-		return err_set(e, ERR_USAGE, "%s can't be listed", n->rel);
-	}
-	while ((d = readdir(dir)) != NULL && ret->n < SEEN_MAX) {
-		const char *mark = "";
-
-		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
-			continue;
-		if (fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
-		    0) {
-			if (S_ISDIR(st.st_mode))
-				mark = "/";
-			else if (S_ISLNK(st.st_mode))
-				mark = "@";
-		}
-		strv_addf(ret, "%s%s", d->d_name, mark);
-	}
-	closedir(dir);
-	return 0;
-}
 
 static bool
 is_skipped(const char *name)
@@ -81,7 +45,7 @@ walk(struct agent *a, const struct treefs_name *top, struct strv *ret)
 		n.rel = root ? xstrdup(top->rel)
 			     : xasprintf("%s/%s", top->rel, todo.v[i]);
 		strv_clear(&names);
-		if (list_one(a, &n, &names, NULL) == 0) {
+		if (dirlist(&a->fs, &n, &names, NULL) == 0) {
 			for (k = 0; k < names.n; k++) {
 				char *s = xasprintf("%s%s%s", todo.v[i],
 				    root ? "" : "/", names.v[k]);
@@ -189,7 +153,7 @@ list_dir(struct agent *a, const json_t *args, struct tool_result *r)
 		goto out;
 	}
 	if (!arg_bool(args, "recursive")) {
-		if (list_one(a, &name, &v, &e) < 0) {
+		if (dirlist(&a->fs, &name, &v, &e) < 0) {
 			tool_fail_err(r, &e);
 			goto out;
 		}

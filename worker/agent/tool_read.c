@@ -5,6 +5,7 @@
 #include "common/text.h"
 #include "worker/agent/agent.h"
 #include "worker/agent/edit.h"
+#include "worker/agent/image.h"
 #include "worker/agent/output.h"
 #include "worker/agent/tool.h"
 
@@ -74,6 +75,20 @@ add_lines(struct buf *ret, const char *s, size_t len, uint64_t from, uint64_t n)
 	return given;
 }
 
+/* Images are for the eye, and the rest for no one: never in a conversation. */
+static void
+refuse_binary(const char *path, const struct buf *data, struct tool_result *r)
+{
+	char what[80];
+
+	if (!image_describe(buf_str(data), data->len, what, sizeof what))
+		snprintf(what, sizeof what, "binary file");
+	tool_fail(r,
+	    "%.200s can't be read as text: %s, %zu bytes. Use run_command with "
+	    "a program that understands it",
+	    path, what, data->len);
+}
+
 static void
 read_file(struct agent *a, const json_t *args, struct tool_result *r)
 {
@@ -96,8 +111,7 @@ read_file(struct agent *a, const json_t *args, struct tool_result *r)
 		goto out;
 	}
 	if (edit_is_binary(buf_str(&data), data.len)) {
-		tool_printf(
-		    r, "%s is a binary file of %zu bytes", path, data.len);
+		refuse_binary(path, &data, r);
 		goto out;
 	}
 	total = count_lines(buf_str(&data), data.len);

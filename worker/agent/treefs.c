@@ -317,6 +317,25 @@ has_git_component(const char *rel)
 	return false;
 }
 
+static int
+refuse_link(
+    const struct treefs *fs, const char *rel, const char *real, struct err *e)
+{
+	int fd = open_beneath(fs->root_fd, real, O_PATH);
+	bool out = fd == -EXDEV || fd == -ELOOP;
+
+	fd_close(&fd);
+	if (out)
+		return err_set(e, ERR_DENIED,
+		    "refused: %.200s is a symbolic link that leads outside the "
+		    "workspace",
+		    rel);
+	return err_set(e, ERR_DENIED,
+	    "refused: %.200s is a symbolic link; edit the file that it names, "
+	    "which lies inside the workspace",
+	    rel);
+}
+
 int
 treefs_may_write(
     const struct treefs *fs, const char *rel, bool *ret_exists, struct err *e)
@@ -353,10 +372,7 @@ treefs_may_write(
 	if (fstat(fd, &st) < 0)
 		r = err_set(e, -errno, "%.200s: %s", rel, strerror(errno));
 	else if (S_ISLNK(st.st_mode))
-		r = err_set(e, ERR_DENIED,
-		    "refused: %.200s is a symbolic link; edit the file that it "
-		    "names, if that lies inside the workspace",
-		    rel);
+		r = refuse_link(fs, rel, real, e);
 	else if (S_ISDIR(st.st_mode))
 		r = err_set(e, -EISDIR, "%.200s is a directory", rel);
 	else if (!S_ISREG(st.st_mode))

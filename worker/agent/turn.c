@@ -2,198 +2,119 @@
  * turn.c - the loop: ask the model, make its tool calls, ask again.
  *
  * Whatever the model writes, each call gets exactly one result, in order. What
- * ends the loop is finish, a spent budget, a model that failed for good, the
- * limit of turns, or no progress.
+ * ends the loop is finish, a spent budget, a model that failed for good, a
+ * window that is too small, the limit of turns, or no progress.
  */
 #include "common/compat.h"
 
 #include "common/log.h"
-#include "common/loop.h"
 #include "common/text.h"
-#include "worker/agent/agent.h"
-#include "worker/agent/conv.h"
+#include "worker/agent/memory.h"
 #include "worker/agent/tool.h"
+#include "worker/agent/turn.h"
 
-#define SAME_MAX 4     /* the same call with the same result */
-#define ERRORS_MAX 8   /* results in a row that are errors */
 #define NO_CALLS_MAX 3 /* messages in a row without a call */
 #define CALLS_MAX 64   /* in one message */
+#define ID_MAX 200
 
 static const char nudge[] =
     "Your message holds no tool call. Use a tool to go on, or call finish with "
     "a verdict when you are done.";
+static const char go_on[] =
+    "Your message was cut off at the limit of one answer. Go on, in fewer "
+    "words, with a tool call.";
 
-struct turns {
-	struct agent *a;
-	struct conv conv;
-	uint64_t turn;
-	unsigned no_calls;
-	unsigned errors;
-	unsigned same;
-	unsigned char last[HASH_LEN]; /* of the last call and its result */
-};
+/* --- the model's message ------------------------------------------------- */
 
-static int
-add_user(struct turns *t, const char *text, struct err *e)
+/* Providers want each call's id once in a conversation, servers don't always
+ * give it so. True: j was changed. */
+static bool
+unique_ids(struct turns *t, json_t *j)
 {
-	json_t *j = json_object();
+	json_t *calls = json_object_get(j, "tool_calls"), *call;
+	bool changed = false;
+	const char *id;
+	char own[64];
+	size_t i, n;
 
-	json_object_set_new(j, "role", json_string("user"));
-	json_object_set_new(j, "content", json_str_lossy(text, strlen(text)));
-	return conv_add(&t->conv, j, e);
-}
-
-static int
-add_result(struct turns *t, const char *id, const char *name,
-    const struct buf *text, struct err *e)
-{
-	json_t *j = json_object();
-
-	json_object_set_new(j, "role", json_string("tool"));
-	json_object_set_new(j, "tool_call_id", json_str_lossy(id, strlen(id)));
-	json_object_set_new(j, "name", json_str_lossy(name, strlen(name)));
-	json_object_set_new(
-	    j, "content", json_str_lossy(buf_str(text), text->len));
-	return conv_add(&t->conv, j, e);
-}
-
-static int
-start(struct turns *t, struct err *e)
-{
-	const struct msg_task *task = t->a->task;
-	json_t *j;
-	int r;
-
-	if ((r = conv_add(&t->conv, tool_list(), e)) < 0)
-		return r;
-	j = json_object();
-	json_object_set_new(j, "role", json_string("system"));
-	json_object_set_new(j, "content", json_string(msg_str(task->system)));
-	if ((r = conv_add(&t->conv, j, e)) < 0)
-		return r;
-	return add_user(t, msg_str(task->prompt), e);
-}
-
-/* The first argument that tells a person what the call is about. */
-static void
-one_line(const json_t *call, char *dst, size_t size)
-{
-	static const char *const keys[] = { "command", "path", "pattern",
-		"check", "verdict" };
-	json_t *args = NULL;
-	const char *s = NULL;
-	size_t i;
-
-	if (tool_args(json_object_get(call, "arguments"), &args, NULL) == 0) {
-		for (i = 0; i < nitems(keys) && s == NULL; i++)
-			s = json_string_value(json_object_get(args, keys[i]));
+	json_array_foreach (calls, i, call) {
+		if (!json_is_object(call)) {
+			call = json_object();
+			json_array_set_new(calls, i, call);
+			changed = true;
+		}
+		id = arg_str(call, "id", "");
+		n = i + 1;
+		while (*id == '\0' || strlen(id) > ID_MAX ||
+		    strv_has(&t->ids, id)) {
+			snprintf(own, sizeof own, "call_%llu_%zu",
+			    (unsigned long long)t->turn, n);
+			n += json_array_size(calls);
+			id = own;
+		}
+		if (id == own) {
+			json_object_set_new(call, "id", json_string(own));
+			changed = true;
+		}
+		strv_add(&t->ids, id);
 	}
-	snprintf(dst, size, "%s", s != NULL ? s : "");
-	json_decref(args);
-}
-
-/* Count what shows that nothing moves on. */
-static void
-watch(struct turns *t, const json_t *call, const struct tool_result *r)
-{
-	unsigned char h[HASH_LEN];
-	struct hash_state st;
-	json_t *args = json_object_get(call, "arguments");
-	const char *name = arg_str(call, "name", "");
-	char *text = args != NULL ? json_text(args) : xstrdup("");
-
-	hash_init(&st);
-	hash_update(&st, name, strlen(name) + 1);
-	hash_update(&st, text, strlen(text) + 1);
-	hash_update(&st, buf_str(&r->text), r->text.len);
-	hash_final(&st, h);
-	free(text);
-	if (t->same > 0 && memcmp(h, t->last, HASH_LEN) == 0)
-		t->same++;
-	else
-		t->same = 1;
-	memcpy(t->last, h, HASH_LEN);
-	t->errors = r->error ? t->errors + 1 : 0;
-	if (t->same >= SAME_MAX)
-		agent_end(t->a, "stuck",
-		    "no progress: the call of %s was made %u times in a row with "
-		    "the same result",
-		    name, t->same);
-	else if (t->errors >= ERRORS_MAX)
-		agent_end(t->a, "stuck",
-		    "no progress: %u tool calls in a row failed, the last with: "
-		    "%.600s",
-		    t->errors, buf_str(&r->text));
+	return changed;
 }
 
 static int
-make_call(struct turns *t, const json_t *call, size_t i, struct err *e)
+add_message(
+    struct turns *t, const struct msg_model_result *m, json_t *j, struct err *e)
 {
-	const char *name = arg_str(call, "name", ""), *id, *verdict;
-	char own_id[48], line[400];
-	struct tool_result r;
-	const struct tool *tool;
-	uint64_t began = loop_now_ms();
-	int rc;
-
-	snprintf(own_id, sizeof own_id, "call_%llu_%zu",
-	    (unsigned long long)t->turn, i + 1);
-	id = arg_str(call, "id", own_id);
-	t->a->tools++;
-	tool_call(t->a, name, json_object_get(call, "arguments"), &r);
-	verdict = r.denied ? "denied" : r.error ? "error" : "ok";
-	tool = tool_find(name);
-	if (r.error)
-		snprintf(line, sizeof line, "%.390s", buf_str(&r.text));
-	else
-		one_line(call, line, sizeof line);
-	agent_progress(t->a, "tool_call", tool != NULL ? tool->name : "unknown",
-	    verdict, line, loop_now_ms() - began);
-	watch(t, call, &r);
-	rc = add_result(t, id, name, &r.text, e);
-	tool_result_clear(&r);
-	return rc;
-}
-
-static int
-too_many(struct turns *t, const json_t *call, size_t i, struct err *e)
-{
-	char own_id[48];
-	struct buf b;
+	char *s;
 	int r;
 
-	snprintf(own_id, sizeof own_id, "call_%llu_%zu",
-	    (unsigned long long)t->turn, i + 1);
-	buf_init(&b, 256);
-	(void)buf_printf(
-	    &b, "error: not done: at most %d calls in one message", CALLS_MAX);
-	r = add_result(
-	    t, arg_str(call, "id", own_id), arg_str(call, "name", ""), &b, e);
-	buf_clear(&b);
+	if (!unique_ids(t, j))
+		return conv_add_text(&t->conv, CONV_ASSISTANT, m->message,
+		    strlen(m->message), e);
+	s = json_text(j);
+	r = conv_add_text(&t->conv, CONV_ASSISTANT, s, strlen(s), e);
+	free(s);
 	return r;
 }
 
 /* A message without calls: ask for one. */
 static int
-no_calls(struct turns *t, const struct msg_model_result *m,
-    const json_t *message, struct err *e)
+no_calls(struct turns *t, const struct msg_model_result *m, json_t *message,
+    struct err *e)
 {
 	const char *text = arg_str(message, "content", "");
+	bool was_cut = strcmp(arg_str(message, "stop", ""), "length") == 0;
 	int r;
 
-	if (++t->no_calls >= NO_CALLS_MAX) {
+	if (was_cut && !t->went_on) {
+		t->went_on = true;
+	} else if (++t->no_calls >= NO_CALLS_MAX) {
 		agent_end(t->a, "stuck",
 		    "the model made no tool call %u times in a row; its last "
 		    "words: %.1200s",
 		    t->no_calls, *text != '\0' ? text : "(none)");
 		return 0;
+	} else {
+		was_cut = false;
 	}
 	/* Providers refuse a message with neither text nor calls. */
 	if (text[strspn(text, " \t\r\n")] != '\0' &&
-	    (r = conv_add_text(&t->conv, m->message, strlen(m->message), e)) <
-		0)
+	    (r = add_message(t, m, message, e)) < 0)
 		return r;
-	return add_user(t, nudge, e);
+	return conv_add_user(&t->conv, NULL, was_cut ? go_on : nudge, e);
+}
+
+static int
+too_many(struct turns *t, const json_t *call, struct err *e)
+{
+	char text[80];
+
+	snprintf(text, sizeof text,
+	    "error: not done: at most %d calls in one message", CALLS_MAX);
+	return conv_add(&t->conv,
+	    conv_result(arg_str(call, "id", ""), arg_str(call, "name", ""),
+		text, strlen(text)),
+	    e);
 }
 
 static int
@@ -217,16 +138,64 @@ take_message(struct turns *t, const struct msg_model_result *m, struct err *e)
 		goto out;
 	}
 	t->no_calls = 0;
-	r = conv_add_text(&t->conv, m->message, strlen(m->message), e);
+	t->went_on = false;
+	r = add_message(t, m, j, e);
 	json_array_foreach (calls, i, call) {
 		if (r < 0 || t->a->out.verdict != NULL)
 			break;
-		r = i < CALLS_MAX ? make_call(t, call, i, e)
-				  : too_many(t, call, i, e);
+		r = i < CALLS_MAX ? turns_call(t, call, &m->recorded, e)
+				  : too_many(t, call, e);
 	}
 out:
 	json_decref(j);
 	return r;
+}
+
+/* --- the loop ------------------------------------------------------------ */
+
+static int
+start(struct turns *t, struct err *e)
+{
+	const struct msg_task *task = t->a->task;
+	struct buf memory;
+	json_t *j;
+	int r;
+
+	if ((r = conv_add(&t->conv, tool_list(), e)) < 0)
+		return r;
+	j = json_object();
+	json_object_set_new(j, "role", json_string("system"));
+	json_object_set_new(j, "content", json_string(msg_str(task->system)));
+	if ((r = conv_add(&t->conv, j, e)) < 0)
+		return r;
+	buf_init(&memory, BUF_NOMAX);
+	memory_text(t->a, &memory);
+	if (memory.len > 0)
+		r = conv_add_user(&t->conv, "memory", buf_str(&memory), e);
+	buf_clear(&memory);
+	if (r == 0)
+		r = conv_add_user(&t->conv, NULL, msg_str(task->prompt), e);
+	if (r == 0 && *msg_str(task->role) != '\0')
+		r = conv_add_user(&t->conv, NULL, task->role, e);
+	t->ctx.fixed = t->conv.n;
+	return r;
+}
+
+/* The provider's limit, not ours: make room once, ask again once. */
+static void
+overflow(struct turns *t)
+{
+	struct err e;
+
+	if (t->overflowed) {
+		(void)context_too_small(&t->ctx, &t->conv, &e);
+		agent_end(t->a, "error",
+		    "the provider says again that it is too long; %s", e.text);
+		return;
+	}
+	t->overflowed = true;
+	context_overflowed(&t->ctx, &t->conv);
+	turns_make_room(t, true);
 }
 
 static void
@@ -234,7 +203,7 @@ one_turn(struct turns *t)
 {
 	struct agent *a = t->a;
 	struct msg *answer = NULL;
-	const struct msg_model_result *m;
+	struct buf late;
 	struct err e;
 
 	if (a->task->max_turns > 0 && t->turn >= a->task->max_turns) {
@@ -242,21 +211,20 @@ one_turn(struct turns *t)
 		    (unsigned long long)a->task->max_turns);
 		return;
 	}
-	t->turn++;
-	if (conv_ask(&t->conv, a->link, t->turn, &answer, &e) < 0) {
-		agent_end(a, "error", "%s", e.text);
+	turns_make_room(t, false);
+	if (a->out.verdict != NULL)
 		return;
-	}
-	m = &answer->u.model_result;
-	if (strcmp(m->status, "budget") == 0) {
-		agent_end(a, "budget", "%s",
-		    m->error != NULL ? m->error : "the budget is spent");
-	} else if (strcmp(m->status, "ok") != 0) {
-		agent_end(a, "error", "%s",
-		    m->error != NULL ? m->error : "the model failed");
+	buf_init(&late, BUF_NOMAX);
+	turns_late(t, &late);
+	turns_ask(t, late.len > 0 ? buf_str(&late) : NULL, &answer);
+	buf_clear(&late);
+	if (answer == NULL)
+		return;
+	if (strcmp(answer->u.model_result.status, "ok") != 0) {
+		overflow(t);
 	} else {
-		a->calls++;
-		if (take_message(t, m, &e) < 0)
+		t->overflowed = false;
+		if (take_message(t, &answer->u.model_result, &e) < 0)
 			agent_end(a, "error", "%s", e.text);
 	}
 	msg_free(answer);
@@ -268,6 +236,7 @@ turn_run(struct agent *a)
 	struct turns t = { .a = a };
 	struct err e;
 
+	context_init(&t.ctx, a->task->context, a->task->max_output);
 	if (a->task->hypothesis != NULL && *a->task->hypothesis != '\0')
 		a->out.hypothesis = xstrdup(a->task->hypothesis);
 	if (start(&t, &e) < 0)
@@ -275,6 +244,8 @@ turn_run(struct agent *a)
 	while (a->out.verdict == NULL)
 		one_turn(&t);
 	conv_clear(&t.conv);
+	notes_clear(&t.notes);
+	strv_clear(&t.ids);
 	/* finish has made the patch. */
 	if (!a->finished && summary_patch(a, &e) < 0)
 		strv_addf(
