@@ -4,9 +4,10 @@
  *
  * Our messages become blocks; neighbours of one side share a message. A prompt
  * is cached up to a marked block, four marks at most: the last tool, the end of
- * the system prompt (what siblings share), the last block that stays, and the
- * last one of the turn before, so that an earlier entry is found also when a
- * turn has more blocks than the server looks back over (20).
+ * the system prompt, the last block that stays, and the last one of the turn
+ * before, so that an earlier entry is found also when a turn has more blocks
+ * than the server looks back over (20). In the first turn that one stands before
+ * the last block instead, which is a worker's own: siblings share the rest.
  */
 #include "common/compat.h"
 
@@ -280,6 +281,8 @@ find_marks(const struct plan *p, size_t at[2])
 		i--;
 	if (i > 0)
 		at[1] = i - 1;
+	else if (at[0] > 0 && p->v[at[0] - 1].user_side)
+		at[1] = at[0] - 1; /* the first turn: what siblings share */
 }
 
 /* What stands before the next block, given the side that is open. */

@@ -48,6 +48,8 @@ struct gateway {
 	struct calls calls;
 	struct buf need;
 	uint64_t t0_ms;
+	unsigned asked; /* calls under way */
+	bool warm;      /* a reply has come: the shared prefix is cached */
 	bool pumping;
 };
 
@@ -92,6 +94,8 @@ call_free(struct call *c)
 	TAILQ_REMOVE(&g->calls, c, entry);
 	if (c->gone)
 		convs_drop(g->convs, c->conv->worker);
+	if (c->state == CALL_ASKED)
+		g->asked--;
 	buf_clear(&c->late);
 	free(c->subtask);
 	free(c);
@@ -249,6 +253,7 @@ accepted(struct call *c, struct provider_answer *a)
 	struct err e;
 	char *text = json_text(a->message);
 
+	g->warm = true;
 	if (a->usage.given)
 		spend_of(&note.spend, &a->usage, a->micro);
 	else
@@ -337,6 +342,9 @@ try_call(struct call *c)
 	struct err e;
 	int r;
 
+	/* One goes first and writes the cache that the others read. */
+	if (g->provider.dialect != NULL && !g->warm && g->asked > 0)
+		return false;
 	if (g->provider.estimate != NULL)
 		g->provider.estimate(g->provider.self, &q,
 		    &c->reserved.in_tokens, &c->reserved.out_tokens,
@@ -350,6 +358,7 @@ try_call(struct call *c)
 		return true;
 	}
 	c->state = CALL_ASKED;
+	g->asked++;
 	g->provider.ask(g->provider.self, &q, &handle);
 	if (handle != NULL)
 		c->handle = handle;

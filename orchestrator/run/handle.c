@@ -20,6 +20,14 @@ reply(struct run *r unused_arg, struct worker *w, const struct msg *m)
 		log_debug("%s to %s: %s", msg_name(m->type), w->name, e.text);
 }
 
+/* Is the model one of ours? It costs nothing. */
+static bool
+is_own(const struct run *r)
+{
+	return strcmp(r->model, "builtin") == 0 ||
+	    strcmp(r->model, "script") == 0;
+}
+
 static void
 on_ready(struct run *r, struct worker *w, const struct msg *m)
 {
@@ -27,7 +35,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	struct subtask *t = w->subtask;
 	struct msg out = { .type = MSG_TASK };
 	struct msg_task *o = &out.u.task;
-	char *prompt = prompt_task(r, t);
+	char *prompt = prompt_task(r, t), *role = prompt_role(r, t);
 
 	if (!w->ready) {
 		w->ready = true;
@@ -44,6 +52,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	o->attempt = w->attempt;
 	o->system = r->system;
 	o->prompt = prompt;
+	o->role = role;
 	o->hypothesis = t->hypothesis;
 	o->tests = msg_strs_of(&r->tests);
 	o->checks = msg_strs_of(&r->o.checks);
@@ -60,11 +69,13 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	o->call_ms = 120000;
 	if (t->kind == KIND_BASELINE)
 		o->call_ms = 300000;
-	o->max_turns = r->context == 0 && r->turn_micro == 0 ? 10000 : MAX_TURNS;
-	o->context = r->context;
+	o->max_turns = is_own(r) ? 10000 : MAX_TURNS;
+	/* The built-in model reads its whole conversation each time. */
+	o->context = is_own(r) ? UINT32_MAX : r->context;
 	o->max_output = r->max_output;
 	reply(r, w, &out);
 	free(prompt);
+	free(role);
 }
 
 static void

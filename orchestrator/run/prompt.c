@@ -71,6 +71,12 @@ facts(const struct run *r, const struct subtask *t)
 	    "parallel", (int)sched_parallel(r), "guarded", guarded);
 }
 
+static bool
+is_builtin(const struct run *r)
+{
+	return strcmp(r->model, "builtin") == 0;
+}
+
 static void
 add_tests(const struct run *r, struct buf *b)
 {
@@ -102,7 +108,7 @@ add_known(const struct run *r, struct buf *b)
 			continue;
 		if (!any)
 			(void)buf_adds(b,
-			    "\nAn attempt without a plan did not fix it. What "
+			    "An attempt without a plan did not fix it. What "
 			    "it found out:\n");
 		any = true;
 		if (t->reason != NULL && *t->reason != '\0')
@@ -117,10 +123,12 @@ add_role(const struct run *r, const struct subtask *t, struct buf *b)
 {
 	unsigned n = 2 * r->o.workers;
 
+	if (is_builtin(r))
+		(void)buf_addc(b, '\n');
 	if (t->kind == KIND_PLAN) {
 		add_known(r, b);
 		(void)buf_printf(b,
-		    "\nPlan the search: look at the code that the failing "
+		    "Plan the search: look at the code that the failing "
 		    "tests reach, change nothing, and end with finish "
 		    "(verdict done) whose findings are up to %u hypotheses "
 		    "about the cause. They differ from each other, the "
@@ -132,7 +140,7 @@ add_role(const struct run *r, const struct subtask *t, struct buf *b)
 	}
 	if (t->kind == KIND_EXPLORE && t->hypothesis != NULL)
 		(void)buf_printf(b,
-		    "\nYour hypothesis (%s): %s\nShow it or refute it; others "
+		    "Your hypothesis (%s): %s\nShow it or refute it; others "
 		    "work on other hypotheses.\n",
 		    t->hypothesis_id, t->hypothesis);
 }
@@ -176,12 +184,26 @@ prompt_task(const struct run *r, const struct subtask *t)
 	if (r->o.task != NULL)
 		(void)buf_printf(&b, "Task: %s\n\n", r->o.task);
 	add_tests(r, &b);
-	/* The same for all workers of a run comes first: it is cached. */
-	if (strcmp(r->model, "builtin") != 0)
-		add_output(r, &b);
-	add_role(r, t, &b);
-	if (strcmp(r->model, "builtin") == 0)
+	if (is_builtin(r)) {
+		add_role(r, t, &b);
 		add_facts(r, t, &b);
+	} else {
+		add_output(r, &b);
+	}
+	return buf_detach(&b, NULL);
+}
+
+char *
+prompt_role(const struct run *r, const struct subtask *t)
+{
+	struct buf b;
+
+	buf_init(&b, BUF_NOMAX);
+	if (!is_builtin(r)) {
+		add_role(r, t, &b);
+		if (b.len == 0 && t->kind == KIND_EXPLORE)
+			(void)buf_adds(&b, "Find the cause and fix it.\n");
+	}
 	return buf_detach(&b, NULL);
 }
 

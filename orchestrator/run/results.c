@@ -144,14 +144,16 @@ after_baseline(struct run *r, struct subtask *t)
 static void
 after_plan(struct run *r, struct subtask *t)
 {
-	bool budget = strcmp(t->verdict, "budget") == 0;
-
-	if (t->findings.n == 0)
-		run_end(r, budget ? EXIT_BUDGET : EXIT_UNFIXED,
-		    budget ? "budget" : "unfixed", "no hypothesis: %s",
-		    t->reason);
-	else
+	if (t->findings.n > 0)
 		topology_planned(r, t);
+	else if (strcmp(t->verdict, "budget") == 0)
+		run_end(r, EXIT_BUDGET, "budget", "no hypothesis: %s",
+		    t->reason);
+	else if (strcmp(t->verdict, "error") == 0)
+		run_end(r, EXIT_FATAL, "error", "no plan: %s", t->reason);
+	else
+		run_end(r, EXIT_UNFIXED, "unfixed", "no hypothesis: %s",
+		    t->reason);
 }
 
 static bool
@@ -374,9 +376,28 @@ results_failed(struct run *r, struct subtask *t, const char *why)
 	}
 }
 
+/* The reason, when no attempt came to a verdict of its own. */
+static const char *
+all_errors(const struct run *r)
+{
+	const struct subtask *t;
+	const char *why = NULL;
+
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (t->kind != KIND_EXPLORE || t->verdict == NULL)
+			continue;
+		if (strcmp(t->verdict, "error") != 0)
+			return NULL;
+		why = t->reason;
+	}
+	return why;
+}
+
 void
 results_check(struct run *r)
 {
+	const char *why;
+
 	if (r->phase != PHASE_EXPLORE)
 		return;
 	if (r->no_more) {
@@ -387,8 +408,12 @@ results_check(struct run *r)
 	} else if (!sched_idle(r) || topology_more(r)) {
 		return;
 	}
+	why = all_errors(r);
 	if (r->winner != NULL)
 		run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->fix);
+	else if (!r->no_more && why != NULL)
+		run_end(r, EXIT_FATAL, "error", "no worker came to a verdict: %s",
+		    why);
 	else if (r->no_more)
 		run_end(r, EXIT_BUDGET, "budget",
 		    "a budget ended the run before a fix was found");

@@ -192,6 +192,7 @@ void results_check(struct run *r);
 /* prompt.c; yours */
 char *prompt_system(void);
 char *prompt_task(const struct run *r, const struct subtask *t);
+char *prompt_role(const struct run *r, const struct subtask *t);
 /* What changes from turn to turn; added to b. */
 void prompt_late(const struct run *r, const char *worker, struct buf *b);
 

@@ -2,7 +2,7 @@
 https://platform.openai.com/docs/api-reference/chat"""
 import openai_rules as o
 from openai_rules import bad, error  # noqa: F401 (error is the api's)
-from rules import Talk, cut, dump, stop_word, text_of
+from rules import Talk, cut, dump, opening, stop_word, text_of
 
 NAME = "chat"
 LIST = "messages"
@@ -153,7 +153,7 @@ def read(req):
     return Talk(
         pieces=head + [dump(m) for m in messages], head=len(head),
         system="\n".join(t for r, t in texts if r in ("system", "developer")),
-        first=next((t for r, t in texts if r == "user"), ""),
+        first=opening(texts),
         last=texts[-1][1], turn=len(replies),
         ids=[c["id"] for m in replies for c in m.get("tool_calls") or []])
 

@@ -6,8 +6,8 @@ seen. Thinking is signed with its text; what was altered is refused.
 import json
 import re
 
-from rules import Refused, Talk, cut, dump, seal, sign, stop_word, text_of, \
-    unseal
+from rules import Refused, Talk, cut, dump, opening, seal, sign, \
+    stop_word, text_of, unseal
 
 NAME = "anthropic"
 LIST = "messages"
@@ -414,8 +414,8 @@ def read(req):
     return Talk(
         pieces=pieces, marks=marks, head=head,
         system=text_of(req.get("system"), "text"),
-        first=next((text_of(blocks(m), "text") for m in messages
-                    if m["role"] == "user"), ""),
+        first=opening([(m["role"], text_of(blocks(m), "text"))
+                       for m in messages]),
         last="\n".join(block_text(b) for b in blocks(messages[-1])),
         turn=len(replies),
         ids=[b["id"] for m in replies for b in blocks(m)

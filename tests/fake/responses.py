@@ -7,7 +7,7 @@ that the loss of the reasoning item is seen.
 """
 import openai_rules as o
 from openai_rules import bad, error  # noqa: F401 (error is the api's)
-from rules import Refused, Talk, cut, dump, seal, text_of, unseal
+from rules import Refused, Talk, cut, dump, opening, seal, text_of, unseal
 
 NAME = "responses"
 LIST = "input"
@@ -203,12 +203,13 @@ def read(req):
     items = req["input"]
     if isinstance(items, str):
         items = [{"role": "user", "content": items}]
-    texts = [(i.get("role", ""), item_text(i)) for i in items]
+    texts = [("assistant" if i.get("type") == "function_call" else
+              i.get("role", ""), item_text(i)) for i in items]
     more = [t for r, t in texts if r in ("system", "developer")]
     return Talk(
         pieces=head + [dump(i) for i in items], head=len(head),
         system="\n".join([system] + more),
-        first=next((t for r, t in texts if r == "user"), ""),
+        first=opening(texts),
         last=texts[-1][1], turn=replies(items),
         ids=[i["call_id"] for i in items if i.get("type") == "function_call"])
 

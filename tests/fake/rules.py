@@ -35,7 +35,7 @@ class Talk:
     """A conversation: the prompt in the order in which a model reads it."""
     pieces: list                    # bytes: tools, system, then messages
     system: str = ""
-    first: str = ""                 # text of the first user message
+    first: str = ""                 # user's text before any reply
     last: str = ""                  # text of the last message or result
     turn: int = 0                   # replies in it
     ids: list = field(default_factory=list)    # of its calls
@@ -132,3 +132,14 @@ def text_of(content, *types):
         return content
     return "\n".join(part.get("text", "") for part in content or []
                      if part.get("type") in types)
+
+
+def opening(texts):
+    """What the user says before any reply; texts: (role, text) in order."""
+    said = []
+    for role, text in texts:
+        if role == "assistant":
+            break
+        if role == "user":
+            said.append(text)
+    return "\n\n".join(said)

@@ -2,8 +2,8 @@ r"""The script: what the model says.
 
     {"turns": [TURN...]}                            one for every conversation
     {"scripts": [{"match": REGEX, "turns": [...]}]} the first that matches
-                                                    system + "\n" + first user
-                                                    message; "turns" beside it
+                                                    system + "\n" + what the
+                                                    user says before any reply; "turns" beside it
                                                     is for all others
     "on": "system" | "user"     match in this alone
     "name": TEXT                of a script, for the record
