@@ -53,6 +53,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	o->system = r->system;
 	o->prompt = prompt;
 	o->role = role;
+	o->memory = is_own(r) ? NULL : r->notes;
 	o->hypothesis = t->hypothesis;
 	o->tests = msg_strs_of(&r->tests);
 	o->checks = msg_strs_of(&r->o.checks);

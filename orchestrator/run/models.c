@@ -13,6 +13,7 @@
 #include "orchestrator/run/state.h"
 
 #define CONTEXT_DEFAULT 128000
+#define NOTES_MAX 32768
 
 int
 models_find(struct run *r, struct err *e)
@@ -39,6 +40,8 @@ models_find(struct run *r, struct err *e)
 		rc = fetches_create(r, json_object_get(settings, "network"),
 		    &r->fetches, e);
 	json_decref(settings);
+	if (rc == 0)
+		rc = settings_notes(NOTES_MAX, &r->notes, e);
 	if (rc < 0)
 		return rc;
 	r->model = r->endpoint == NULL
@@ -194,4 +197,5 @@ models_free(struct run *r)
 	free(r->endpoint);
 	model_drop_keys();
 	free(r->model);
+	free(r->notes);
 }

@@ -7,6 +7,7 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "common/text.h"
 #include "orchestrator/run/settings.h"
 
 /* The parts check what is theirs. */
@@ -63,6 +64,35 @@ settings_load(json_t **ret, struct err *e)
 	}
 out:
 	buf_clear(&b);
+	free(path);
+	return r;
+}
+
+int
+settings_notes(size_t max, char **ret, struct err *e)
+{
+	char *dir = NULL, *path;
+	struct buf raw, clean;
+	int r;
+
+	if ((r = path_config_dir(&dir, e)) < 0)
+		return r;
+	path = path_join(dir, "AGENTS.md");
+	free(dir);
+	buf_init(&raw, SETTINGS_MAX);
+	buf_init(&clean, SETTINGS_MAX * 4);
+	r = file_read(path, false, &raw, e);
+	if (r == -ENOENT)
+		r = 0;
+	else if (r < 0)
+		(void)err_prefix(e, "%s", path);
+	if (r == 0 && raw.len > 0)
+		r = text_clean(&clean, buf_str(&raw), raw.len, 0);
+	if (r == 0)
+		*ret = xstrndup(buf_str(&clean),
+		    text_cut(buf_str(&clean), clean.len, max));
+	buf_clear(&raw);
+	buf_clear(&clean);
 	free(path);
 	return r;
 }

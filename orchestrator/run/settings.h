@@ -17,4 +17,8 @@
 /* An object, {} when there is no file. ERR_SYNTAX naming file and place. */
 int settings_load(json_t **ret, struct err *e);
 
+/* The person's own notes for models, $XDG_CONFIG_HOME/foray/AGENTS.md: clean
+ * text of at most max bytes; "" when there is none. Yours. */
+int settings_notes(size_t max, char **ret, struct err *e);
+
 #endif

@@ -127,6 +127,7 @@ struct run {
 	struct http *http;
 	struct fetches *fetches; /* fetch.h */
 	char *model; /* its name, as it is shown */
+	char *notes; /* the person's own AGENTS.md, or NULL */
 	uint64_t turn_micro; /* what one turn may cost; 0: nothing, or unknown */
 	uint64_t context, max_output; /* tokens; 0: not known */
 	int exit;           /* status to be, once phase is END */

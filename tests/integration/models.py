@@ -21,8 +21,8 @@ FAULTS = "429:0.05,529:0.04,html502:0.03,reset:0.03,cut:0.03,badjson:0.02"
 FIX = {"path": "max.sh", "old": "-lt", "new": "-gt"}
 
 
-def call(name, **arguments):
-    return {"name": name, "arguments": arguments}
+def call(tool, **arguments):
+    return {"name": tool, "arguments": arguments}
 
 
 def finish(verdict, *findings):
@@ -284,8 +284,36 @@ def resumed(box):
                       what + ": the audit chain holds")
 
 
+def memory(box):
+    """Notes of the person, then of the repository, before the task; a skill is
+    named, and read when asked for."""
+    repo = box.repo("memory", lib.small(**{
+        "AGENTS.md": "Use tabs, says the repository.\n",
+        ".agents/skills/shell/SKILL.md": "---\nname: shell\ndescription: "
+        "portable shell\n---\nNever use arrays.\n"}))
+    lib.write(os.path.join(box.home, ".config/foray/AGENTS.md"),
+              "Be brief, says the person.\n")
+    script = session(5)
+    script["turns"][0]["calls"] = [call("read_skill", name="shell")]
+    bodies = os.path.join(box.dir, "bodies")
+    os.mkdir(bodies)
+    with FakeServer(script, key=KEY, keep_bodies=bodies) as s:
+        fixed(box, repo, s, "chat", "memory", "--topology", "single")
+    sent = [json.loads(lib.read(p)) for p in sorted(glob.glob(bodies + "/*"))]
+    texts = [m.get("content") or "" for m in sent[0]["messages"]]
+    at = [next((i for i, t in enumerate(texts) if part in t), None) for part in
+          ("You fix one bug", "says the person", "says the repository",
+           "portable shell", "The tests are run with")]
+    lib.check(None not in at and at == sorted(at) and at[1] == at[2] == at[3],
+              "memory: in one message between system and task", at)
+    lib.check("Never use arrays" not in json.dumps(sent[0]),
+              "memory: a skill's body is not sent")
+    lib.check("Never use arrays" in json.dumps(sent[1]),
+              "memory: it is when it was read")
+
+
 ALL = (sessions, fleets, canary, refused_key, no_server, budgets, replayed,
-       resumed)
+       resumed, memory)
 for one in ALL:
     if not sys.argv[1:] or one.__name__ in sys.argv[1:]:
         with lib.Box() as the_box:
