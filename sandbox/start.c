@@ -20,6 +20,11 @@
 
 /* bwrap has made its namespaces long before; a machine may be slow. */
 #define BIRTH_MS 30000
+/* Our own part of the child takes milliseconds. We have threads (those of
+ * ZeroMQ), and a child of fork() may find a lock that one of them held: glibc
+ * sees to its own, a sanitizer's allocator does not. Such a child is given up. */
+#define CHILD_MS 15000
+#define CHILD_TRIES 3
 /* For a killed tree to be gone. */
 #define GONE_MS 500
 
@@ -105,14 +110,22 @@ fork_child(const struct child *c)
 	return pid;
 }
 
-/* Until bwrap runs (the pipe closes) or the child says why not. */
+/* Until bwrap runs (the pipe closes) or the child says why not. -ETIMEDOUT: it
+ * does neither. */
 static int
 hear(int fd, bool *ret_readonly, struct err *e)
 {
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint64_t end = loop_now_ms() + CHILD_MS, now;
 	struct child_report rep;
 	ssize_t n;
 
 	for (;;) {
+		if ((now = loop_now_ms()) >= end)
+			return err_set(e, -ETIMEDOUT,
+			    "a sandbox's child did not come to run bwrap");
+		if (poll(&p, 1, (int)(end - now)) <= 0)
+			continue;
 		n = read(fd, &rep, sizeof rep);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -192,20 +205,13 @@ reap(pid_t pid)
 		continue;
 }
 
-int
-sandbox_start(
-    const struct sandbox_start *s, struct sandbox_proc *ret, struct err *e)
+static int
+start_once(struct child *c, struct sandbox_proc *ret, struct err *e)
 {
 	struct sandbox_proc p = { .pid = -1, .status_fd = -1, .init_fd = -1 };
-	struct child c = { .start = s };
 	int status[2] = { -1, -1 }, reports[2] = { -1, -1 };
-	char *bwrap = NULL;
 	int r;
 
-	if ((r = check(s, e)) < 0 || (r = find_bwrap(s->spec, &bwrap, e)) < 0 ||
-	    (r = seccomp_program(s->spec->layer, &c.filter, &c.filter_len, e)) <
-		0)
-		goto out;
 	/* A socket, since one can look into it: read_line(). */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, status) < 0) {
 		r = err_set(e, ERR_SANDBOX, "socketpair: %s", strerror(errno));
@@ -215,10 +221,9 @@ sandbox_start(
 		r = err_set(e, ERR_SANDBOX, "pipe: %s", strerror(-r));
 		goto out;
 	}
-	c.bwrap = bwrap;
-	c.status_fd = status[1];
-	c.report_fd = reports[1];
-	if ((p.pid = fork_child(&c)) < 0) {
+	c->status_fd = status[1];
+	c->report_fd = reports[1];
+	if ((p.pid = fork_child(c)) < 0) {
 		r = err_set(e, ERR_SANDBOX, "fork: %s", strerror(errno));
 		goto out;
 	}
@@ -235,11 +240,35 @@ sandbox_start(
 	status[0] = -1;
 	*ret = p;
 out:
-	free(bwrap);
 	for (int i = 0; i < 2; i++) {
 		fd_close(&status[i]);
 		fd_close(&reports[i]);
 	}
+	return r;
+}
+
+int
+sandbox_start(
+    const struct sandbox_start *s, struct sandbox_proc *ret, struct err *e)
+{
+	struct child c = { .start = s };
+	char *bwrap = NULL;
+	int r;
+
+	if ((r = check(s, e)) < 0 || (r = find_bwrap(s->spec, &bwrap, e)) < 0 ||
+	    (r = seccomp_program(s->spec->layer, &c.filter, &c.filter_len, e)) <
+		0)
+		goto out;
+	c.bwrap = bwrap;
+	for (int i = 0; i < CHILD_TRIES; i++) {
+		if ((r = start_once(&c, ret, e)) != -ETIMEDOUT)
+			break;
+		log_warn("%s: once more", e != NULL ? e->text : "a child hangs");
+	}
+	if (r == -ETIMEDOUT)
+		r = e != NULL ? (e->code = ERR_SANDBOX) : ERR_SANDBOX;
+out:
+	free(bwrap);
 	return r;
 }
 
