@@ -131,7 +131,8 @@ void
 gate_leave(struct gate *g, bool ok)
 {
 	limiter_leave(&g->limiter, ok);
-	pump_in(g, 0);
+	if (!TAILQ_EMPTY(&g->waits))
+		pump_in(g, 0);
 }
 
 bool

@@ -235,8 +235,7 @@ settle(struct call *c, const struct provider_answer *a, struct spend *s,
 	if (a->lost.given)
 		spend_of(&lost, &a->lost, a->lost_micro);
 	spend_add(&all, &lost);
-	if (c->ledger != NULL)
-		ledger_settle(c->ledger, &c->reserved, &all);
+	ledger_settle(c->ledger, &c->reserved, &all);
 	return a->lost.given ? record(c, "lost", NULL, &lost, a, e) : 0;
 }
 
@@ -252,6 +251,7 @@ accepted(struct call *c, struct provider_answer *a)
 		.spend.calls = 1 };
 	struct err e;
 	char *text = json_text(a->message);
+	int r;
 
 	g->warm = true;
 	if (a->usage.given)
@@ -261,17 +261,16 @@ accepted(struct call *c, struct provider_answer *a)
 			.in_tokens = c->reserved.in_tokens,
 			.out_tokens = c->reserved.out_tokens,
 			.micro = c->reserved.micro };
-	if (record(c, "ok", text, &note.spend, a, &e) < 0 ||
-	    transcript_add(g->store, c->conv->worker, now_s(g),
-		(unsigned)c->turn, a->message, &e) < 0 ||
-	    settle(c, a, &note.spend, &e) < 0) {
-		g->ops.failed(g->ops.ctx, &e);
-	} else {
+	store_hold(g->store);
+	if ((r = record(c, "ok", text, &note.spend, a, &e)) == 0 &&
+	    (r = transcript_add(g->store, c->conv->worker, now_s(g),
+		 (unsigned)c->turn, a->message, &e)) == 0 &&
+	    (r = settle(c, a, &note.spend, &e)) == 0)
 		g->ops.note(g->ops.ctx, &note);
-		if (!c->gone)
-			answer_ok(g, c->conv->worker, c->turn, text,
-			    &note.spend, NULL);
-	}
+	if (store_release(g->store, r == 0 ? &e : NULL) < 0 || r < 0)
+		g->ops.failed(g->ops.ctx, &e);
+	else if (!c->gone)
+		answer_ok(g, c->conv->worker, c->turn, text, &note.spend, NULL);
 	free(text);
 	json_decref(a->message);
 }
@@ -464,7 +463,10 @@ gateway_ask(struct gateway *g, const char *worker, const char *subtask,
 	TAILQ_FOREACH (c, &g->calls, entry)
 		if (c->conv == v && !c->gone)
 			return; /* asked again: the answer is on its way */
+	store_hold(g->store);
 	r = convs_take(g->convs, v, q, &g->need, &e);
+	if (store_release(g->store, r == 0 ? &e : NULL) < 0 && r == 0)
+		r = e.code;
 	if (r == ERR_PROTO) {
 		answer(g, worker, q->turn, "error", e.text);
 	} else if (r < 0) {

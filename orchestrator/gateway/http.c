@@ -243,8 +243,10 @@ http_start(struct http *h, const struct http_request *q, struct http_call **ret,
 	struct http_call *c;
 	int r;
 
-	if ((r = http_url_check(q->url, q->plain, e)) < 0)
+	if ((r = http_url_check(q->url, q->plain, e)) < 0) {
+		free(q->taken);
 		return r;
+	}
 	if ((r = http_call_create(q, &c, e)) < 0)
 		return r;
 	c->http = h;

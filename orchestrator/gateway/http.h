@@ -37,6 +37,7 @@ struct http_request {
 	const char *method; /* NULL: POST when there is a body, else GET */
 	const struct strv *headers; /* copied */
 	const void *body;           /* copied */
+	char *taken; /* instead: malloc'ed, and taken also when it fails */
 	size_t body_len;
 	uint64_t max_bytes;  /* of the reply; 0: 16 MiB */
 	uint64_t connect_ms; /* 0: 15 s */

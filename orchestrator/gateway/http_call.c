@@ -203,9 +203,11 @@ set_message(struct http_call *c, const struct http_request *q)
 {
 	CURLcode r = CURLE_OK;
 
-	if (q->body != NULL) {
+	if (q->taken == NULL && q->body != NULL) {
 		c->body = xmalloc(q->body_len + 1);
 		memcpy(c->body, q->body, q->body_len);
+	}
+	if (c->body != NULL) {
 		SET(POSTFIELDSIZE_LARGE, (curl_off_t)q->body_len);
 		SET(POSTFIELDS, (char *)c->body);
 	}
@@ -249,6 +251,7 @@ http_call_create(
 	int r;
 
 	c->q = *q;
+	c->body = q->taken;
 	if (c->q.max_bytes == 0)
 		c->q.max_bytes = MAX_BYTES;
 	if (c->q.connect_ms == 0)

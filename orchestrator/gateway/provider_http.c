@@ -91,15 +91,16 @@ on_attempt(void *ctx, struct attempt *t)
 /* --- a request ------------------------------------------------------------ */
 
 static int
-send_body(struct ask *a, const struct buf *body, struct err *e)
+send_body(struct ask *a, struct buf *body, struct err *e)
 {
 	struct server *s = a->s;
 	struct strv headers = { 0 };
+	size_t len = body->len;
 	struct http_request q = {
 		.url = s->ep->url,
 		.headers = &headers,
-		.body = buf_str(body),
-		.body_len = body->len,
+		.body_len = len,
+		.taken = buf_detach(body, NULL),
 		.idle_ms = s->ep->idle_ms > 0 ? s->ep->idle_ms : IDLE_MS,
 		.plain = s->ep->plain,
 	};
@@ -131,6 +132,7 @@ send_request(struct ask *a, struct err *e)
 	int r;
 
 	buf_init(&body, BODY_MAX);
+	(void)buf_reserve(&body, a->bytes + a->q.n * 64 + 4096);
 	if ((r = s->ep->dialect->body(&q, &body, e)) == 0)
 		r = send_body(a, &body, e);
 	buf_clear(&body);

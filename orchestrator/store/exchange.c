@@ -62,7 +62,7 @@ store_reply_find(struct store *s, const char *subtask,
 		ret->cached_tokens = column(st, 7);
 		r = 0;
 	}
-	(void)sqlite3_finalize(st);
+	store_done(s, st);
 	return r;
 }
 
@@ -117,7 +117,7 @@ store_results_after(struct store *s, const struct store_reply *r, size_t max,
 	if (sqlite3_step(st) == SQLITE_ROW && column(st, 0) == r->n)
 		take_results(s, sqlite3_column_blob(st, 1),
 		    (size_t)sqlite3_column_bytes(st, 1) / HASH_LEN, max, ret);
-	(void)sqlite3_finalize(st);
+	store_done(s, st);
 	return 0;
 }
 
@@ -133,7 +133,7 @@ store_spend(struct store *s, const char *subtask, struct spend *ret)
 
 	*ret = (struct spend){ 0 };
 	if (st == NULL || sqlite3_step(st) != SQLITE_ROW) {
-		(void)sqlite3_finalize(st);
+		store_done(s, st);
 		return store_db_error(s, "read", NULL);
 	}
 	ret->calls = column(st, 0);
@@ -143,6 +143,6 @@ store_spend(struct store *s, const char *subtask, struct spend *ret)
 	ret->cache_write_tokens = column(st, 4);
 	ret->reasoning_tokens = column(st, 5);
 	ret->micro = column(st, 6);
-	(void)sqlite3_finalize(st);
+	store_done(s, st);
 	return 0;
 }

@@ -40,6 +40,8 @@ static const char schema[] =
     " requests INTEGER, ms INTEGER, t REAL);"
     "CREATE INDEX IF NOT EXISTS exchange_turn ON exchange(subtask, turn);";
 
+static int run_statement(struct store *s, const char *sql);
+
 int
 store_root(char **ret, struct err *e)
 {
@@ -318,8 +320,14 @@ store_lock(struct store *s, struct err *e)
 void
 store_close(struct store *s)
 {
+	size_t i;
+
 	if (s == NULL)
 		return;
+	if (s->in_transaction)
+		(void)run_statement(s, "COMMIT");
+	for (i = 0; i < STORE_KEPT; i++)
+		(void)sqlite3_finalize(s->kept[i].st);
 	(void)sqlite3_close(s->db);
 	fd_close(&s->lock);
 	free(s->id);
@@ -366,15 +374,65 @@ store_dir(const struct store *s)
 	return s->dir;
 }
 
+static sqlite3_stmt *
+take_kept(struct store *s, const char *sql)
+{
+	struct kept *k;
+	size_t i;
+
+	for (i = 0; i < STORE_KEPT; i++) {
+		k = &s->kept[i];
+		if (k->sql == sql && !k->busy) {
+			k->busy = true;
+			return k->st;
+		}
+	}
+	return NULL;
+}
+
+static sqlite3_stmt *
+make_statement(struct store *s, const char *sql)
+{
+	sqlite3_stmt *st = NULL;
+	size_t i;
+
+	if (sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &st,
+		NULL) != SQLITE_OK)
+		return NULL;
+	for (i = 0; i < STORE_KEPT; i++) {
+		if (s->kept[i].sql != NULL)
+			continue;
+		s->kept[i] = (struct kept){ sql, st, true };
+		break;
+	}
+	return st;
+}
+
+void
+store_done(struct store *s, sqlite3_stmt *st)
+{
+	size_t i;
+
+	for (i = 0; i < STORE_KEPT; i++) {
+		if (st == NULL || s->kept[i].st != st)
+			continue;
+		(void)sqlite3_reset(st);
+		(void)sqlite3_clear_bindings(st);
+		s->kept[i].busy = false;
+		return;
+	}
+	(void)sqlite3_finalize(st);
+}
+
 sqlite3_stmt *
 store_vprepare(struct store *s, const char *sql, const char *fmt, va_list ap)
 {
-	sqlite3_stmt *st = NULL;
+	sqlite3_stmt *st = take_kept(s, sql);
 	const void *p;
 	size_t len;
 	int i;
 
-	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
+	if (st == NULL && (st = make_statement(s, sql)) == NULL)
 		return NULL;
 	for (i = 1; fmt[i - 1] != '\0'; i++) {
 		switch (fmt[i - 1]) {
@@ -413,23 +471,70 @@ store_prepare(struct store *s, const char *sql, const char *fmt, ...)
 	return st;
 }
 
+static int
+run_statement(struct store *s, const char *sql)
+{
+	sqlite3_stmt *st = store_prepare(s, sql, "");
+	int r = st != NULL ? sqlite3_step(st) : SQLITE_ERROR;
+
+	store_done(s, st);
+	return r == SQLITE_DONE ? 0 : -1;
+}
+
+void
+store_hold(struct store *s)
+{
+	s->held++;
+}
+
+int
+store_release(struct store *s, struct err *e)
+{
+	int r = 0;
+
+	if (s->held == 0 || --s->held > 0)
+		return 0;
+	if (s->held_why.code != 0) {
+		r = s->held_why.code;
+		if (e != NULL)
+			*e = s->held_why;
+	}
+	s->held_why.code = 0;
+	if (!s->in_transaction)
+		return r;
+	s->in_transaction = false;
+	if (run_statement(s, "COMMIT") < 0) {
+		r = store_db_error(s, "commit", e);
+		(void)run_statement(s, "ROLLBACK");
+	}
+	return r;
+}
+
 int
 store_exec(struct store *s, struct err *e, const char *sql, const char *fmt, ...)
 {
 	sqlite3_stmt *st;
+	struct err why;
 	va_list ap;
 	int r;
 
+	if (s->held > 0 && !s->in_transaction)
+		s->in_transaction = run_statement(s, "BEGIN IMMEDIATE") == 0;
 	va_start(ap, fmt);
 	st = store_vprepare(s, sql, fmt, ap);
 	va_end(ap);
-	if (st == NULL)
-		return store_db_error(s, "prepare", e);
-	r = sqlite3_step(st);
-	(void)sqlite3_finalize(st);
-	if (r != SQLITE_DONE && r != SQLITE_ROW)
-		return store_db_error(s, "write", e);
-	return sqlite3_changes(s->db);
+	r = st != NULL ? sqlite3_step(st) : SQLITE_ERROR;
+	if (r == SQLITE_DONE || r == SQLITE_ROW) {
+		store_done(s, st);
+		return sqlite3_changes(s->db);
+	}
+	r = store_db_error(s, st != NULL ? "write" : "prepare", &why);
+	store_done(s, st);
+	if (s->held > 0 && s->held_why.code == 0)
+		s->held_why = why;
+	if (e != NULL)
+		*e = why;
+	return r;
 }
 
 char *
@@ -447,7 +552,7 @@ store_one_text(struct store *s, const char *sql, const char *fmt, ...)
 	if (sqlite3_step(st) == SQLITE_ROW &&
 	    sqlite3_column_text(st, 0) != NULL)
 		ret = xstrdup((const char *)sqlite3_column_text(st, 0));
-	(void)sqlite3_finalize(st);
+	store_done(s, st);
 	return ret;
 }
 
@@ -480,21 +585,19 @@ int64_t
 store_events(struct store *s, int64_t after,
     int (*cb)(const char *name, const char *body, void *ctx), void *ctx)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = store_prepare(s,
+	    "SELECT id,name,body FROM event WHERE id>? ORDER BY id", "i", after);
 	int64_t last = after;
 
-	if (sqlite3_prepare_v2(s->db,
-		"SELECT id,name,body FROM event WHERE id>? ORDER BY id", -1,
-		&st, NULL) != SQLITE_OK)
+	if (st == NULL)
 		return -EIO;
-	(void)sqlite3_bind_int64(st, 1, after);
 	while (sqlite3_step(st) == SQLITE_ROW) {
 		last = sqlite3_column_int64(st, 0);
 		if (cb((const char *)sqlite3_column_text(st, 1),
 			(const char *)sqlite3_column_text(st, 2), ctx) != 0)
 			break;
 	}
-	(void)sqlite3_finalize(st);
+	store_done(s, st);
 	return last;
 }
 

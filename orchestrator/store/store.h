@@ -51,6 +51,13 @@ char *store_status(struct store *s);
 const char *store_id(const struct store *s);
 const char *store_dir(const struct store *s);
 
+/* One transaction for all writes up to the matching release: what happens at
+ * once is on record at once, and costs one commit. Nests. What is told to others
+ * afterwards must wait for the release, which fails when any of it could not be
+ * written. */
+void store_hold(struct store *s);
+int store_release(struct store *s, struct err *e);
+
 /* Small facts of the run: "status", "task", "repo", "started_at", ... */
 int store_set(
     struct store *s, const char *key, const char *value, struct err *e);

@@ -7,8 +7,19 @@
 
 #include "orchestrator/store/store.h"
 
+#define STORE_KEPT 40
+
 struct store {
 	sqlite3 *db;
+	/* Prepared once; found by the address of their text. */
+	struct kept {
+		const char *sql;
+		sqlite3_stmt *st;
+		bool busy;
+	} kept[STORE_KEPT];
+	unsigned held;       /* store_hold() */
+	bool in_transaction;
+	struct err held_why; /* a write of it that failed */
 	char *id;
 	char *dir;
 	int lock; /* held by the run itself, -1 elsewhere */
@@ -16,11 +27,14 @@ struct store {
 
 int store_db_error(struct store *s, const char *what, struct err *e);
 /* Bound by a format: s text, i integer (int64_t), d double, b blob (pointer,
- * size_t). NULL pointers bind NULL. NULL: it can't be prepared. */
+ * size_t). NULL pointers bind NULL. sql is a literal. NULL: it can't be
+ * prepared. */
 sqlite3_stmt *store_vprepare(
     struct store *s, const char *sql, const char *fmt, va_list ap);
 sqlite3_stmt *store_prepare(
     struct store *s, const char *sql, const char *fmt, ...);
+/* Every statement that was prepared, NULL too, comes back here. */
+void store_done(struct store *s, sqlite3_stmt *st);
 /* Run a statement without rows; the number of rows changed. */
 int store_exec(
     struct store *s, struct err *e, const char *sql, const char *fmt, ...);

@@ -61,7 +61,7 @@ store_patch(struct store *s, const char *subtask, char **ret, size_t *ret_len,
 		memcpy(*ret, p, *ret_len);
 		(*ret)[*ret_len] = '\0';
 	}
-	(void)sqlite3_finalize(st);
+	store_done(s, st);
 	return 0;
 }
 
@@ -90,16 +90,16 @@ int
 store_subtasks(struct store *s, int (*cb)(const struct store_row *, void *),
     void *ctx, struct err *e)
 {
-	sqlite3_stmt *st;
-
-	if (sqlite3_prepare_v2(s->db,
+	sqlite3_stmt *st = store_prepare(s,
 		"SELECT s.id, s.kind, s.label, s.hypothesis, s.state,"
 		" (SELECT worker FROM attempt a WHERE a.subtask=s.id"
 		"  ORDER BY attempt DESC LIMIT 1),"
 		" (SELECT count(*) FROM attempt a WHERE a.subtask=s.id),"
 		" m.body FROM subtask s LEFT JOIN summary m ON m.subtask=s.id"
 		" ORDER BY s.seq",
-		-1, &st, NULL) != SQLITE_OK)
+		"");
+
+	if (st == NULL)
 		return store_db_error(s, "read", e);
 	while (sqlite3_step(st) == SQLITE_ROW) {
 		struct store_row row = {
@@ -118,6 +118,6 @@ store_subtasks(struct store *s, int (*cb)(const struct store_row *, void *),
 		if (cb(&row, ctx) != 0)
 			break;
 	}
-	(void)sqlite3_finalize(st);
+	store_done(s, st);
 	return 0;
 }
