@@ -124,12 +124,16 @@ finish(int status)
 static void
 hide_environment(void)
 {
-	char **env, *copy;
+	static char **copies; /* those that are unset later are still ours */
+	size_t n = 0, i;
 
-	for (env = environ; *env != NULL; env++) {
-		copy = xstrdup(*env);
-		explicit_bzero(*env, strlen(*env));
-		*env = copy;
+	while (environ[n] != NULL)
+		n++;
+	copies = xcalloc(n + 1, sizeof *copies);
+	for (i = 0; i < n; i++) {
+		copies[i] = xstrdup(environ[i]);
+		explicit_bzero(environ[i], strlen(environ[i]));
+		environ[i] = copies[i];
 	}
 }
 
