@@ -23,6 +23,7 @@ struct fetch {
 	uint64_t seq;
 	char *url;
 	unsigned hops;
+	uint64_t end_ms; /* of all hops together */
 	bool cut, refused_type;
 	struct buf body;
 	struct http_call *call;
@@ -321,11 +322,12 @@ hop(struct fetch *t, const char *url, struct err *e)
 {
 	struct fetches *f = t->all;
 	struct run *r = f->run;
+	uint64_t now = loop_now_ms();
 	struct http_request q = { .url = url,
 		.max_bytes = BODY_MAX * 2,
 		.connect_ms = 10000,
 		.idle_ms = 10000,
-		.total_ms = TIME_MS,
+		.total_ms = t->end_ms > now ? t->end_ms - now : 1,
 		.plain = f->private,
 		.public_only = !f->private,
 		.on_data = on_data,
@@ -364,6 +366,7 @@ fetches_start(struct fetches *f, struct worker *w, const struct msg_fetch *m)
 	t->all = f;
 	t->worker = xstrdup(w->name);
 	t->seq = m->seq;
+	t->end_ms = loop_now_ms() + TIME_MS;
 	buf_init(&t->body, BODY_MAX);
 	TAILQ_INSERT_TAIL(&f->list, t, entry);
 	f->n++;

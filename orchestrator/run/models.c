@@ -21,11 +21,7 @@ models_find(struct run *r, struct err *e)
 	json_t *settings = NULL;
 	int rc;
 
-	if (r->o.tool != NULL) {
-		r->model = xstrdup("script");
-		return 0;
-	}
-	if (r->old != NULL) {
+	if (r->o.tool == NULL && r->old != NULL) {
 		r->model = store_get(r->old, "model");
 		if (r->model == NULL)
 			r->model = xstrdup("replay");
@@ -35,15 +31,21 @@ models_find(struct run *r, struct err *e)
 		return rc;
 	/* From here on no child can inherit one. */
 	model_take_keys(settings);
-	rc = model_find(r->o.model, settings, &r->endpoint, e);
+	rc = 0;
+	if (r->o.tool == NULL)
+		rc = model_find(r->o.model, settings, &r->endpoint, e);
 	if (rc == 0)
-		rc = fetches_create(r, json_object_get(settings, "network"),
-		    &r->fetches, e);
+		rc = fetches_create(
+		    r, json_object_get(settings, "network"), &r->fetches, e);
 	json_decref(settings);
-	if (rc == 0)
+	if (rc == 0 && r->o.tool == NULL)
 		rc = settings_notes(NOTES_MAX, &r->notes, e);
 	if (rc < 0)
 		return rc;
+	if (r->o.tool != NULL) {
+		r->model = xstrdup("script");
+		return 0;
+	}
 	r->model = r->endpoint == NULL
 	    ? xstrdup("builtin")
 	    : xasprintf("%s/%s", r->endpoint->provider, r->endpoint->model);
@@ -79,8 +81,8 @@ on_note(void *ctx, const struct gateway_note *n)
 	    json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:o, s:o}", "worker",
 		n->worker, "subtask", n->subtask, "turn", (json_int_t)n->turn,
 		"ms", (json_int_t)n->ms, "requests", (json_int_t)n->requests,
-		"recorded", n->recorded, "call", spend_json(&n->spend),
-		"usage", spend_json(&r->ledger.spent)));
+		"recorded", n->recorded, "call", spend_json(&n->spend), "usage",
+		spend_json(&r->ledger.spent)));
 }
 
 /* What fails for one worker for good fails for all. */
@@ -155,8 +157,7 @@ models_start(struct run *r, struct err *e)
 		r->turn_micro = turn_micro(r->endpoint);
 		r->context = r->endpoint->context;
 		r->max_output = r->endpoint->max_output;
-		provider_http(
-		    &p, r->endpoint, r->http, r->loop, r->o.seed);
+		provider_http(&p, r->endpoint, r->http, r->loop, r->o.seed);
 		r->endpoint = NULL;
 	}
 	r->gateway = gateway_create(r->store, &p, &ops, r->t0_ms);
@@ -174,9 +175,8 @@ json_t *
 models_ceiling(const struct run *r, size_t workers)
 {
 	const struct ledger *l = &r->ledger;
-	uint64_t left = l->max_micro > l->spent.micro
-	    ? l->max_micro - l->spent.micro
-	    : 0;
+	uint64_t left =
+	    l->max_micro > l->spent.micro ? l->max_micro - l->spent.micro : 0;
 	uint64_t most = (uint64_t)workers * r->turn_micro * MAX_TURNS;
 
 	if (r->turn_micro == 0 && l->max_micro == 0)

@@ -284,7 +284,7 @@ test_tools_are_listed(void **state)
 
 	(void)state;
 	list = json_object_get(j, "tools");
-	assert_int_equal(json_array_size(list), 10);
+	assert_int_equal(json_array_size(list), 11);
 	json_array_foreach (list, i, row) {
 		assert_true(json_is_object(json_object_get(row, "parameters")));
 		assert_non_null(

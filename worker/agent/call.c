@@ -111,7 +111,8 @@ add_result(struct turns *t, const json_t *call, const char *line,
 }
 
 static void
-run_call(struct turns *t, const json_t *call, struct tool_result *r)
+run_call(struct turns *t, const json_t *call, const struct tool *tool,
+    const struct msg_strs *recorded, struct tool_result *r)
 {
 	struct buf whole;
 	size_t max = context_result_max(&t->ctx);
@@ -122,6 +123,13 @@ run_call(struct turns *t, const json_t *call, struct tool_result *r)
 		buf_init(&r->text, BUF_NOMAX);
 		(void)buf_adds(&r->text, cut_call);
 		return;
+	}
+	/* What reaches beyond the workspace is not done again. */
+	if (tool == &tool_fetch_url && !t->diverged) {
+		*r = (struct tool_result){ 0 };
+		buf_init(&r->text, BUF_NOMAX);
+		if (recorded_result(recorded, call, &r->text))
+			return;
 	}
 	tool_call(t->a, arg_str(call, "name", ""),
 	    json_object_get(call, "arguments"), r);
@@ -144,7 +152,7 @@ turns_call(struct turns *t, const json_t *call, const struct msg_strs *recorded,
 	uint64_t began = loop_now_ms();
 	int rc;
 
-	run_call(t, call, &r);
+	run_call(t, call, tool, recorded, &r);
 	verdict = r.denied ? "denied" : r.error ? "error" : "ok";
 	one_line(call, about, sizeof about);
 	snprintf(

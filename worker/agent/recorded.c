@@ -37,6 +37,20 @@ find(const struct msg_strs *v, const char *id, const char *name,
 	return NULL;
 }
 
+bool
+recorded_result(const struct msg_strs *v, const json_t *call, struct buf *ret)
+{
+	const char *text;
+	json_t *j = find(v, arg_str(call, "id", ""), arg_str(call, "name", ""),
+	    &text);
+
+	if (j == NULL)
+		return false;
+	(void)buf_adds(ret, arg_str(j, "content", ""));
+	json_decref(j);
+	return true;
+}
+
 /* What counts of a result: an error, or how a command ended. */
 static size_t
 outcome_len(const char *s)

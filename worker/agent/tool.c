@@ -16,6 +16,7 @@ static const struct tool *const tools[] = {
 	&tool_apply_patch,
 	&tool_run_command,
 	&tool_try_edits,
+	&tool_fetch_url,
 	&tool_update_todos,
 	&tool_read_skill,
 	&tool_finish,

@@ -60,6 +60,6 @@ bool arg_bool(const json_t *args, const char *key);
 /* One row each, in its own file. */
 extern const struct tool tool_read_file, tool_list_dir, tool_grep,
     tool_edit_file, tool_apply_patch, tool_run_command, tool_try_edits,
-    tool_update_todos, tool_read_skill, tool_finish;
+    tool_fetch_url, tool_update_todos, tool_read_skill, tool_finish;
 
 #endif

@@ -55,5 +55,8 @@ enum recorded {
 enum recorded recorded_find(const struct msg_strs *v, const char *id,
     const char *name, const char *fresh, const char **ret_text,
     json_t **ret_json, char *line, size_t line_size);
+/* The recorded result of this call, whatever it would be now; false: none. */
+bool recorded_result(
+    const struct msg_strs *v, const json_t *call, struct buf *ret);
 
 #endif
