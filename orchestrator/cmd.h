@@ -15,8 +15,9 @@ struct cmd {
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name */
 };
 
-extern const struct cmd cmd_run, cmd_resume, cmd_replay, cmd_runs, cmd_show, cmd_log, cmd_diff,
-    cmd_apply, cmd_rm, cmd_audit, cmd_doctor, cmd_sandbox, cmd_tool;
+extern const struct cmd cmd_run, cmd_resume, cmd_replay, cmd_runs, cmd_show,
+    cmd_log, cmd_diff, cmd_apply, cmd_rm, cmd_audit, cmd_doctor, cmd_sandbox,
+    cmd_tool;
 
 /* A mistake on the command line: the sentence, how to get help; EXIT_USAGE. */
 int cmd_usage(const struct cmd *c, const char *fmt, ...) printflike(2, 3);

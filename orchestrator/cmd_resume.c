@@ -78,8 +78,8 @@ set_limit(struct run_opts *o, int opt, const char *arg, struct err *e)
 
 /* -1: go on; else an exit status. */
 static int
-options(const struct cmd *c, bool limits, int argc, char **argv,
-    struct run_opts *o)
+options(
+    const struct cmd *c, bool limits, int argc, char **argv, struct run_opts *o)
 {
 	static const struct option all[] = {
 		{ "json", no_argument, NULL, OPT_JSON },

@@ -103,9 +103,7 @@ cmd_tool_main(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct run_opts o = {
-		.repo = ".", .workers = 1, .quiet = true
-	};
+	struct run_opts o = { .repo = ".", .workers = 1, .quiet = true };
 	int opt, r;
 
 	opterr = 0;

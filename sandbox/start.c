@@ -22,7 +22,8 @@
 #define BIRTH_MS 30000
 /* Our own part of the child takes milliseconds. We have threads (those of
  * ZeroMQ), and a child of fork() may find a lock that one of them held: glibc
- * sees to its own, a sanitizer's allocator does not. Such a child is given up. */
+ * sees to its own, a sanitizer's allocator does not. Such a child is given up.
+ */
 #define CHILD_MS 15000
 #define CHILD_TRIES 3
 /* For a killed tree to be gone. */
@@ -263,7 +264,8 @@ sandbox_start(
 	for (int i = 0; i < CHILD_TRIES; i++) {
 		if ((r = start_once(&c, ret, e)) != -ETIMEDOUT)
 			break;
-		log_warn("%s: once more", e != NULL ? e->text : "a child hangs");
+		log_warn(
+		    "%s: once more", e != NULL ? e->text : "a child hangs");
 	}
 	if (r == -ETIMEDOUT)
 		r = e != NULL ? (e->code = ERR_SANDBOX) : ERR_SANDBOX;

@@ -48,7 +48,8 @@ word(const unsigned char *p)
 static bool
 public6(const unsigned char *p)
 {
-	static const unsigned char zero[12], nat64[12] = { 0, 0x64, 0xff, 0x9b };
+	static const unsigned char zero[12],
+	    nat64[12] = { 0, 0x64, 0xff, 0x9b };
 	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
 
 	if (memcmp(p, mapped, 12) == 0 || memcmp(p, nat64, 12) == 0)
@@ -60,7 +61,7 @@ public6(const unsigned char *p)
 	if (p[0] == 0x20 && p[1] == 0x01 && p[2] < 0x02)
 		return false; /* 2001::/23: Teredo and other protocols */
 	if (word(p) == 0x20010db8)
-		return false; /* documentation */
+		return false;         /* documentation */
 	return (p[0] & 0xe0) == 0x20; /* 2000::/3 is all that is given out */
 }
 

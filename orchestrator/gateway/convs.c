@@ -114,8 +114,8 @@ conv_role(const struct conv *v, size_t i)
 {
 	const char *role;
 
-	if (json_get_str(json_array_get(v->array, i), "role", true, &role,
-		NULL) < 0)
+	if (json_get_str(
+		json_array_get(v->array, i), "role", true, &role, NULL) < 0)
 		return "";
 	return role;
 }
@@ -135,8 +135,7 @@ body_keep(struct convs *c, const unsigned char hash[HASH_LEN], json_t *j,
 		r = 0;
 		goto drop;
 	}
-	if (c->dialect != NULL &&
-	    (r = c->dialect->wire(j, &b->wire, e)) < 0)
+	if (c->dialect != NULL && (r = c->dialect->wire(j, &b->wire, e)) < 0)
 		goto drop;
 	(void)RB_INSERT(bodies, &c->bodies, b);
 	*ret = b;
@@ -197,8 +196,8 @@ take_bodies(struct convs *c, const struct msg_model *q, struct err *e)
 }
 
 static size_t
-common_start(const unsigned char *a, size_t n_a, const unsigned char *b,
-    size_t n_b)
+common_start(
+    const unsigned char *a, size_t n_a, const unsigned char *b, size_t n_b)
 {
 	size_t i = 0;
 
@@ -211,8 +210,7 @@ common_start(const unsigned char *a, size_t n_a, const unsigned char *b,
 size_t
 conv_recorded(struct conv *v)
 {
-	size_t base =
-	    common_start(v->hashes, v->n, v->recorded, v->n_recorded);
+	size_t base = common_start(v->hashes, v->n, v->recorded, v->n_recorded);
 
 	v->recorded = xreallocarray(v->recorded, v->n, HASH_LEN);
 	memcpy(v->recorded, v->hashes, v->n * HASH_LEN);
@@ -221,8 +219,7 @@ conv_recorded(struct conv *v)
 }
 
 static void
-put_together(
-    struct convs *c, struct conv *v, const unsigned char *h, size_t n)
+put_together(struct convs *c, struct conv *v, const unsigned char *h, size_t n)
 {
 	struct body *b;
 	size_t i;

@@ -6,8 +6,9 @@
  * is cached up to a marked block, four marks at most: the last tool, the end of
  * the system prompt, the last block that stays, and the last one of the turn
  * before, so that an earlier entry is found also when a turn has more blocks
- * than the server looks back over (20). In the first turn that one stands before
- * the last block instead, which is a worker's own: siblings share the rest.
+ * than the server looks back over (20). In the first turn that one stands
+ * before the last block instead, which is a worker's own: siblings share the
+ * rest.
  */
 #include "common/compat.h"
 

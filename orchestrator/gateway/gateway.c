@@ -73,8 +73,7 @@ gateway_create(struct store *s, struct provider *p,
 }
 
 void
-gateway_replay(
-    struct gateway *g, struct store *from, const char *status_at_end)
+gateway_replay(struct gateway *g, struct store *from, const char *status_at_end)
 {
 	g->replay = from;
 	g->replay_end = status_at_end;
@@ -129,8 +128,8 @@ now_s(const struct gateway *g)
 /* --- answers ------------------------------------------------------------- */
 
 static void
-answer(struct gateway *g, const char *worker, uint64_t turn,
-    const char *status, const char *why)
+answer(struct gateway *g, const char *worker, uint64_t turn, const char *status,
+    const char *why)
 {
 	struct msg m = { .type = MSG_MODEL_RESULT };
 	struct msg_model_result *r = &m.u.model_result;
@@ -204,8 +203,8 @@ write_transcript(struct call *c, struct err *e)
 		/* The model's own earlier replies are there already. */
 		if (strcmp(conv_role(v, i), "assistant") == 0)
 			continue;
-		r = transcript_add(c->g->store, v->worker, t,
-		    (unsigned)c->turn, json_array_get(v->array, i), e);
+		r = transcript_add(c->g->store, v->worker, t, (unsigned)c->turn,
+		    json_array_get(v->array, i), e);
 		if (r < 0)
 			return r;
 	}
@@ -400,8 +399,8 @@ find_call(struct gateway *g, const char *subtask, const unsigned char *digest)
 
 /* Is there a reply on record? Then that is the answer. */
 static bool
-from_record(struct gateway *g, struct conv *v, const char *subtask,
-    uint64_t turn)
+from_record(
+    struct gateway *g, struct conv *v, const char *subtask, uint64_t turn)
 {
 	struct gateway_note note = { .worker = v->worker,
 		.subtask = subtask,
@@ -476,8 +475,8 @@ gateway_ask(struct gateway *g, const char *worker, const char *subtask,
 	} else if (from_record(g, v, subtask, q->turn)) {
 		;
 	} else if (g->replay != NULL) {
-		answer(g, worker, q->turn, g->replay_end,
-		    "the record ends here");
+		answer(
+		    g, worker, q->turn, g->replay_end, "the record ends here");
 	} else if ((c = find_call(g, subtask, v->digest)) != NULL) {
 		/* An earlier attempt's is under way: it is this one's. */
 		convs_drop(g->convs, c->conv->worker);

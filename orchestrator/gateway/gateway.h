@@ -16,8 +16,8 @@
 #ifndef ORCHESTRATOR_GATEWAY_GATEWAY_H
 #define ORCHESTRATOR_GATEWAY_GATEWAY_H
 
-#include "orchestrator/gateway/provider.h"
 #include "orchestrator/gateway/ledger.h"
+#include "orchestrator/gateway/provider.h"
 #include "orchestrator/store/store.h"
 #include "proto/msg.h"
 

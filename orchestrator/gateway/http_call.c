@@ -65,8 +65,8 @@ on_header(char *p, size_t size, size_t n, void *ctx)
 			   sizeof r->retry_after) ||
 		    header_value(p, len, "content-type", r->content_type,
 			sizeof r->content_type) ||
-		    header_value(p, len, "location", r->location,
-			sizeof r->location));
+		    header_value(
+			p, len, "location", r->location, sizeof r->location));
 	}
 	return len;
 }
@@ -153,8 +153,7 @@ set_transfer(struct http_call *c)
 /* The last word on where a connection goes: after the resolver, before the
  * first packet. */
 static curl_socket_t
-open_public(
-    void *ctx, curlsocktype purpose unused_arg, struct curl_sockaddr *a)
+open_public(void *ctx, curlsocktype purpose unused_arg, struct curl_sockaddr *a)
 {
 	struct http_call *c = ctx;
 

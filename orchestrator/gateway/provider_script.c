@@ -32,8 +32,8 @@ provider_answer_now(
 }
 
 static int
-script_reply(struct script *s, const json_t *conv, json_t **ret_message,
-    struct err *e)
+script_reply(
+    struct script *s, const json_t *conv, json_t **ret_message, struct err *e)
 {
 	const json_t *last = json_array_get(conv, json_array_size(conv) - 1);
 	const char *role, *content;

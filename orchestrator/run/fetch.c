@@ -76,8 +76,8 @@ check_parts(const struct strv *allow, bool private, const char *scheme,
 }
 
 int
-fetch_check(const struct strv *allow, bool private, const char *url,
-    struct err *e)
+fetch_check(
+    const struct strv *allow, bool private, const char *url, struct err *e)
 {
 	CURLU *h = curl_url();
 	char *scheme = NULL, *host = NULL, *user = NULL;
@@ -117,8 +117,7 @@ read_settings(struct fetches *f, const json_t *network, struct err *e)
 		const char *s = json_string_value(v);
 
 		if (s == NULL || *s == '\0' || strpbrk(s, "/:@ ") != NULL ||
-		    strchr(s + 1, '*') != NULL ||
-		    (*s == '*' && s[1] != '.'))
+		    strchr(s + 1, '*') != NULL || (*s == '*' && s[1] != '.'))
 			return err_set(e, ERR_SYNTAX,
 			    "network.fetch: a host name, or \"*.\" and one, "
 			    "not %.100s",
@@ -224,8 +223,9 @@ static bool
 is_text(const char *type)
 {
 	static const char *const kinds[] = { "text/", "application/json",
-		"application/xml", "application/xhtml", "application/javascript",
-		"application/x-yaml", "application/yaml", "application/toml" };
+		"application/xml", "application/xhtml",
+		"application/javascript", "application/x-yaml",
+		"application/yaml", "application/toml" };
 	size_t i;
 
 	for (i = 0; i < nitems(kinds); i++)
@@ -260,8 +260,7 @@ target(const char *from, const char *location)
 	CURLU *h = curl_url();
 	char *url = NULL, *ret = NULL;
 
-	if (h != NULL &&
-	    curl_url_set(h, CURLUPART_URL, from, 0) == CURLUE_OK &&
+	if (h != NULL && curl_url_set(h, CURLUPART_URL, from, 0) == CURLUE_OK &&
 	    curl_url_set(h, CURLUPART_URL, location,
 		CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK &&
 	    curl_url_get(h, CURLUPART_URL, &url, 0) == CURLUE_OK)

@@ -4,8 +4,9 @@
  * What a run was asked for is kept as JSON in its store (resume_save). Going on
  * (`foray resume`) reads the store: what has a summary is done, the rest waits
  * for a new attempt, whose model replies come from the record as far as they
- * reach. Playing again (`foray replay`, -m replay:FILE) makes a new run with the
- * options and the snapshot of the old one whose replies all come from there.
+ * reach. Playing again (`foray replay`, -m replay:FILE) makes a new run with
+ * the options and the snapshot of the old one whose replies all come from
+ * there.
  */
 #ifndef ORCHESTRATOR_RUN_RESUME_H
 #define ORCHESTRATOR_RUN_RESUME_H

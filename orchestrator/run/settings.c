@@ -89,8 +89,8 @@ settings_notes(size_t max, char **ret, struct err *e)
 	if (r == 0 && raw.len > 0)
 		r = text_clean(&clean, buf_str(&raw), raw.len, 0);
 	if (r == 0)
-		*ret = xstrndup(buf_str(&clean),
-		    text_cut(buf_str(&clean), clean.len, max));
+		*ret = xstrndup(
+		    buf_str(&clean), text_cut(buf_str(&clean), clean.len, max));
 	buf_clear(&raw);
 	buf_clear(&clean);
 	free(path);

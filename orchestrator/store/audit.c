@@ -181,8 +181,8 @@ check_lines(struct chain *c, const char *p, size_t size, struct err *e)
 		len = (size_t)(nl - (p + c->used));
 		memcpy(prev, c->last, sizeof prev);
 		c->n++;
-		if ((r = check_line(
-			 p + c->used, len, c->n, prev, c->last, e)) < 0)
+		if ((r = check_line(p + c->used, len, c->n, prev, c->last, e)) <
+		    0)
 			return r;
 		c->used += len + 1;
 		if (c->n == c->want && strcmp(c->last, c->head) != 0)

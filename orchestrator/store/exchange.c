@@ -104,8 +104,8 @@ take_results(struct store *s, const unsigned char *h, size_t n, size_t max,
 }
 
 int
-store_results_after(struct store *s, const struct store_reply *r, size_t max,
-    struct strv *ret)
+store_results_after(
+    struct store *s, const struct store_reply *r, size_t max, struct strv *ret)
 {
 	sqlite3_stmt *st = store_prepare(s,
 	    "SELECT base, tail FROM exchange WHERE worker=? AND turn=?"

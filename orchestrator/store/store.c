@@ -19,7 +19,6 @@
 #include "common/path.h"
 #include "orchestrator/store/store_priv.h"
 
-
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS fact(key TEXT PRIMARY KEY, value TEXT);"
     "CREATE TABLE IF NOT EXISTS event(id INTEGER PRIMARY KEY, t REAL,"
@@ -310,8 +309,8 @@ store_lock(struct store *s, struct err *e)
 		r = err_set(e, -errno, "%s: %s", path, strerror(errno));
 	else if (flock(s->lock, LOCK_EX | LOCK_NB) < 0)
 		r = errno == EWOULDBLOCK
-		    ? err_set(e, ERR_USAGE, "the run %s is still going on",
-			  s->id)
+		    ? err_set(
+			  e, ERR_USAGE, "the run %s is still going on", s->id)
 		    : err_set(e, -errno, "%s: %s", path, strerror(errno));
 	free(path);
 	return r;
@@ -511,7 +510,8 @@ store_release(struct store *s, struct err *e)
 }
 
 int
-store_exec(struct store *s, struct err *e, const char *sql, const char *fmt, ...)
+store_exec(
+    struct store *s, struct err *e, const char *sql, const char *fmt, ...)
 {
 	sqlite3_stmt *st;
 	struct err why;
@@ -568,7 +568,8 @@ store_set(struct store *s, const char *key, const char *value, struct err *e)
 char *
 store_get(struct store *s, const char *key)
 {
-	return store_one_text(s, "SELECT value FROM fact WHERE key=?", "s", key);
+	return store_one_text(
+	    s, "SELECT value FROM fact WHERE key=?", "s", key);
 }
 
 int
@@ -586,7 +587,8 @@ store_events(struct store *s, int64_t after,
     int (*cb)(const char *name, const char *body, void *ctx), void *ctx)
 {
 	sqlite3_stmt *st = store_prepare(s,
-	    "SELECT id,name,body FROM event WHERE id>? ORDER BY id", "i", after);
+	    "SELECT id,name,body FROM event WHERE id>? ORDER BY id", "i",
+	    after);
 	int64_t last = after;
 
 	if (st == NULL)
@@ -605,8 +607,8 @@ int
 store_message(struct store *s, const unsigned char hash[HASH_LEN],
     const char *body, struct err *e)
 {
-	int r = store_exec(s, e, "INSERT OR IGNORE INTO message VALUES(?,?)", "bs",
-	    hash, (size_t)HASH_LEN, body);
+	int r = store_exec(s, e, "INSERT OR IGNORE INTO message VALUES(?,?)",
+	    "bs", hash, (size_t)HASH_LEN, body);
 
 	return r < 0 ? r : 0;
 }
@@ -614,6 +616,6 @@ store_message(struct store *s, const unsigned char hash[HASH_LEN],
 char *
 store_message_get(struct store *s, const unsigned char hash[HASH_LEN])
 {
-	return store_one_text(s, "SELECT body FROM message WHERE hash=?", "b", hash,
-	    (size_t)HASH_LEN);
+	return store_one_text(s, "SELECT body FROM message WHERE hash=?", "b",
+	    hash, (size_t)HASH_LEN);
 }

@@ -52,9 +52,9 @@ const char *store_id(const struct store *s);
 const char *store_dir(const struct store *s);
 
 /* One transaction for all writes up to the matching release: what happens at
- * once is on record at once, and costs one commit. Nests. What is told to others
- * afterwards must wait for the release, which fails when any of it could not be
- * written. */
+ * once is on record at once, and costs one commit. Nests. What is told to
+ * others afterwards must wait for the release, which fails when any of it could
+ * not be written. */
 void store_hold(struct store *s);
 int store_release(struct store *s, struct err *e);
 
@@ -112,9 +112,9 @@ struct store_exchange {
 	const void *tail;
 	size_t tail_len;
 	const unsigned char *digest; /* HASH_LEN bytes: of all its hashes */
-	const char *late;   /* said with it and not kept, "" */
-	const char *status; /* "ok", or a fault's name */
-	const char *reply;  /* JSON of the assistant message, may be NULL */
+	const char *late;            /* said with it and not kept, "" */
+	const char *status;          /* "ok", or a fault's name */
+	const char *reply; /* JSON of the assistant message, may be NULL */
 	struct spend spend;
 	unsigned requests; /* made for it */
 	uint64_t ms;
@@ -138,8 +138,8 @@ int store_reply_find(struct store *s, const char *subtask,
 void store_reply_clear(struct store_reply *r);
 /* The tool messages that the same worker's next request had after it, at most
  * max; none when the conversation was cut there. */
-int store_results_after(struct store *s, const struct store_reply *r,
-    size_t max, struct strv *ret);
+int store_results_after(
+    struct store *s, const struct store_reply *r, size_t max, struct strv *ret);
 /* What one subtask (NULL: all) has spent on record. */
 int store_spend(struct store *s, const char *subtask, struct spend *ret);
 

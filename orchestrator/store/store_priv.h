@@ -17,7 +17,7 @@ struct store {
 		sqlite3_stmt *st;
 		bool busy;
 	} kept[STORE_KEPT];
-	unsigned held;       /* store_hold() */
+	unsigned held; /* store_hold() */
 	bool in_transaction;
 	struct err held_why; /* a write of it that failed */
 	char *id;

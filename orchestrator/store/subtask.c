@@ -24,8 +24,9 @@ int
 store_attempt(struct store *s, const char *subtask, unsigned attempt,
     const char *worker, const char *state, double t, struct err *e)
 {
-	int r = store_exec(s, e, "INSERT OR REPLACE INTO attempt VALUES(?,?,?,?,?)",
-	    "sissd", subtask, (int64_t)attempt, worker, state, t);
+	int r =
+	    store_exec(s, e, "INSERT OR REPLACE INTO attempt VALUES(?,?,?,?,?)",
+		"sissd", subtask, (int64_t)attempt, worker, state, t);
 
 	return r < 0 ? r : 0;
 }
@@ -35,9 +36,9 @@ store_summary(struct store *s, const char *subtask, unsigned attempt,
     const char *worker, double t, const char *body, const void *patch,
     size_t patch_len, struct err *e)
 {
-	int r = store_exec(s, e, "INSERT OR IGNORE INTO summary VALUES(?,?,?,?,?,?)",
-	    "sisdsb", subtask, (int64_t)attempt, worker, t, body, patch,
-	    patch_len);
+	int r = store_exec(s, e,
+	    "INSERT OR IGNORE INTO summary VALUES(?,?,?,?,?,?)", "sisdsb",
+	    subtask, (int64_t)attempt, worker, t, body, patch, patch_len);
 
 	return r < 0 ? r : r == 0;
 }
@@ -78,8 +79,8 @@ store_last_t(struct store *s)
 unsigned
 store_last_worker(struct store *s)
 {
-	char *n = store_one_text(
-	    s, "SELECT max(CAST(substr(worker,2) AS INTEGER)) FROM attempt", "");
+	char *n = store_one_text(s,
+	    "SELECT max(CAST(substr(worker,2) AS INTEGER)) FROM attempt", "");
 	unsigned long v = n != NULL ? strtoul(n, NULL, 10) : 0;
 
 	free(n);
@@ -91,13 +92,13 @@ store_subtasks(struct store *s, int (*cb)(const struct store_row *, void *),
     void *ctx, struct err *e)
 {
 	sqlite3_stmt *st = store_prepare(s,
-		"SELECT s.id, s.kind, s.label, s.hypothesis, s.state,"
-		" (SELECT worker FROM attempt a WHERE a.subtask=s.id"
-		"  ORDER BY attempt DESC LIMIT 1),"
-		" (SELECT count(*) FROM attempt a WHERE a.subtask=s.id),"
-		" m.body FROM subtask s LEFT JOIN summary m ON m.subtask=s.id"
-		" ORDER BY s.seq",
-		"");
+	    "SELECT s.id, s.kind, s.label, s.hypothesis, s.state,"
+	    " (SELECT worker FROM attempt a WHERE a.subtask=s.id"
+	    "  ORDER BY attempt DESC LIMIT 1),"
+	    " (SELECT count(*) FROM attempt a WHERE a.subtask=s.id),"
+	    " m.body FROM subtask s LEFT JOIN summary m ON m.subtask=s.id"
+	    " ORDER BY s.seq",
+	    "");
 
 	if (st == NULL)
 		return store_db_error(s, "read", e);

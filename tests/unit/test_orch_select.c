@@ -9,8 +9,8 @@
 
 #include "common/fdio.h"
 #include "common/path.h"
-#include "orchestrator/run/detect.h"
 #include "orchestrator/gateway/ledger.h"
+#include "orchestrator/run/detect.h"
 #include "orchestrator/run/recipe.h"
 #include "orchestrator/verify/select.h"
 

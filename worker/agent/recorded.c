@@ -41,8 +41,8 @@ bool
 recorded_result(const struct msg_strs *v, const json_t *call, struct buf *ret)
 {
 	const char *text;
-	json_t *j = find(v, arg_str(call, "id", ""), arg_str(call, "name", ""),
-	    &text);
+	json_t *j =
+	    find(v, arg_str(call, "id", ""), arg_str(call, "name", ""), &text);
 
 	if (j == NULL)
 		return false;
