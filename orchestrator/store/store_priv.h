@@ -35,6 +35,8 @@ sqlite3_stmt *store_prepare(
     struct store *s, const char *sql, const char *fmt, ...);
 /* Every statement that was prepared, NULL too, comes back here. */
 void store_done(struct store *s, sqlite3_stmt *st);
+/* What is open is committed, what was prepared is freed. */
+void store_drop_kept(struct store *s);
 /* Run a statement without rows; the number of rows changed. */
 int store_exec(
     struct store *s, struct err *e, const char *sql, const char *fmt, ...);
