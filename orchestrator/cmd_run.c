@@ -79,7 +79,9 @@ static const char help[] =
     "      --apply           apply the verified patch to the tree\n"
     "      --branch NAME     commit it on a new branch instead\n"
     "      --json            one event a line on stdout\n\n"
-    "The path of the verified patch goes to stdout, progress to stderr.\n";
+    "The path of the verified patch goes to stdout, progress to stderr. When "
+    "all\ntests pass, a TASK and a model are needed: it writes a test that shows "
+    "the bug\nfirst.\n";
 
 static int cmd_run_main(int argc, char **argv);
 
@@ -131,8 +133,7 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 
 	if (arg == NULL)
 		arg = ""; /* an option without a value */
-	if (opt != 'C' && opt != 'f' &&
-	    !text_is_utf8(arg, strlen(arg)))
+	if (opt != 'C' && opt != 'f' && !text_is_utf8(arg, strlen(arg)))
 		return err_set(e, ERR_USAGE, "an option's value is not UTF-8");
 	switch (opt) {
 	case 'C':

@@ -101,7 +101,8 @@ on_row(const struct store_row *row, void *ctx unused_arg)
 	(void)putchar('\n');
 	if (row->hypothesis != NULL && strcmp(row->kind, "explore") == 0)
 		put("      ", row->hypothesis, "\n");
-	if (strcmp(row->kind, "explore") == 0) {
+	if (strcmp(row->kind, "explore") == 0 ||
+	    strcmp(row->kind, "reproduce") == 0) {
 		list(j, "findings", "        - ");
 		list(j, "evidence", "        at ");
 	}

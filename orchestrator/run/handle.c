@@ -9,7 +9,7 @@
 
 #include "common/log.h"
 #include "orchestrator/run/fetch.h"
-#include "orchestrator/run/state.h"
+#include "orchestrator/run/reproduce.h"
 
 static void
 reply(struct run *r unused_arg, struct worker *w, const struct msg *m)
@@ -36,6 +36,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	struct msg out = { .type = MSG_TASK };
 	struct msg_task *o = &out.u.task;
 	char *prompt = prompt_task(r, t), *role = prompt_role(r, t);
+	struct strv tests = { 0 };
 
 	if (!w->ready) {
 		w->ready = true;
@@ -62,19 +63,21 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 		o->patch = t->patch;
 		o->patch_len = t->patch_len;
 	}
+	reproduce_task(r, t, &tests, o);
 	o->failing = msg_strs_of(&r->base.failing);
 	o->flaky = msg_strs_of(&r->base.flaky);
 	o->tests_passed = r->base.passed;
 	o->per_test = r->base.per_test;
 	o->test_ms = r->base.test_ms;
 	o->call_ms = 120000;
-	if (t->kind == KIND_BASELINE)
+	if (t->kind == KIND_BASELINE || t->kind == KIND_CONFIRM)
 		o->call_ms = 300000;
 	o->max_turns = is_own(r) ? 10000 : MAX_TURNS;
 	/* The built-in model reads its whole conversation each time. */
 	o->context = is_own(r) ? UINT32_MAX : r->context;
 	o->max_output = r->max_output;
 	reply(r, w, &out);
+	strv_clear(&tests);
 	free(prompt);
 	free(role);
 }

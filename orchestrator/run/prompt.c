@@ -11,7 +11,7 @@
 #include "common/buf.h"
 #include "common/log.h"
 #include "common/text.h"
-#include "orchestrator/run/state.h"
+#include "orchestrator/run/reproduce.h"
 
 #define LEAST_LIMIT_MS 2000
 #define MAX_GUARDED 200 /* named to the built-in model */
@@ -86,6 +86,7 @@ add_tests(const struct run *r, struct buf *b)
 	(void)buf_adds(b, "The tests are run with:\n");
 	for (i = 0; i < r->tests.n; i++)
 		(void)buf_printf(b, "    %s\n", r->tests.v[i]);
+	reproduce_note(r, b);
 	if (failing->n > 0)
 		(void)buf_adds(b, "These fail and must come to pass:\n");
 	for (i = 0; i < failing->n && i < MAX_FAILING; i++)
@@ -136,8 +137,12 @@ add_role(const struct run *r, const struct subtask *t, struct buf *b)
 		    "and what would refute it, as \"H1: the loop in "
 		    "src/a.c:40 ends one too early; refuted if the last "
 		    "element is seen\".\n",
-		    n < 3 ? 3 : n > 16 ? 16 : n);
+		    n < 3        ? 3
+			: n > 16 ? 16
+				 : n);
 	}
+	if (t->kind == KIND_REPRODUCE)
+		reproduce_role(r, b);
 	if (t->kind == KIND_EXPLORE && t->hypothesis != NULL)
 		(void)buf_printf(b,
 		    "Your hypothesis (%s): %s\nShow it or refute it; others "
@@ -163,7 +168,8 @@ add_output(const struct run *r, struct buf *b)
 	size_t i;
 
 	if (r->base.output != NULL && *r->base.output != '\0')
-		(void)buf_printf(b, "\nThe end of their output:\n\n```\n%s\n```\n",
+		(void)buf_printf(b,
+		    "\nThe end of their output:\n\n```\n%s\n```\n",
 		    r->base.output);
 	if (r->guarded.n == 0)
 		return;
@@ -178,7 +184,8 @@ prompt_task(const struct run *r, const struct subtask *t)
 {
 	struct buf b;
 
-	if (t->kind == KIND_BASELINE || t->kind == KIND_VERIFY)
+	if (t->kind == KIND_BASELINE || t->kind == KIND_VERIFY ||
+	    t->kind == KIND_CONFIRM)
 		return xstrdup("");
 	buf_init(&b, BUF_NOMAX);
 	if (r->o.task != NULL)
@@ -246,8 +253,9 @@ late_budget(const struct run *r, struct buf *b)
 	uint64_t tokens = s->in_tokens + s->out_tokens;
 
 	if (l->max_calls != 0 && l->max_calls > s->calls)
-		(void)buf_printf(b, "Left for all workers together: %llu model "
-				    "calls.\n",
+		(void)buf_printf(b,
+		    "Left for all workers together: %llu model "
+		    "calls.\n",
 		    (unsigned long long)(l->max_calls - s->calls));
 	if (l->max_tokens != 0 && l->max_tokens > tokens)
 		(void)buf_printf(b,
@@ -261,7 +269,8 @@ late_budget(const struct run *r, struct buf *b)
 void
 prompt_late(const struct run *r, const char *worker, struct buf *b)
 {
-	const struct worker *w = sched_worker((struct run *)(uintptr_t)r, worker);
+	const struct worker *w =
+	    sched_worker((struct run *)(uintptr_t)r, worker);
 
 	if (w == NULL || w->subtask->kind != KIND_EXPLORE)
 		return;

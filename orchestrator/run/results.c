@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/topology.h"
 #include "orchestrator/verify/select.h"
 
@@ -85,10 +86,10 @@ take_baseline(struct run *r, const struct msg_summary *m)
 }
 
 static void
-take_patch(
-    struct run *r, struct subtask *t, const struct msg_summary *m)
+take_patch(struct run *r, struct subtask *t, const struct msg_summary *m)
 {
-	if (t->kind != KIND_EXPLORE || m->patch_len == 0)
+	if ((t->kind != KIND_EXPLORE && t->kind != KIND_REPRODUCE) ||
+	    m->patch_len == 0)
 		return;
 	t->patch = xmalloc(m->patch_len + 1);
 	memcpy(t->patch, m->patch, m->patch_len);
@@ -103,13 +104,14 @@ results_take(struct run *r, struct subtask *t, const struct msg_summary *m)
 	t->state = SUBTASK_DONE;
 	t->verdict = xstrdup(m->verdict);
 	t->reason = xstrdup(msg_str(m->reason));
-	t->shown = xstrdup(msg_str(m->hypothesis)[0] != '\0'
-		? m->hypothesis
-		: msg_str(t->hypothesis));
+	t->shown =
+	    xstrdup(msg_str(m->hypothesis)[0] != '\0' ? m->hypothesis
+						      : msg_str(t->hypothesis));
 	msg_strs_to(&m->findings, &t->findings);
 	take_patch(r, t, m);
 	if (t->kind == KIND_BASELINE)
 		take_baseline(r, m);
+	reproduce_take(r, t, m);
 	(void)store_subtask(r->store, t->id, kind_str(t->kind), t->label,
 	    t->hypothesis, "done", NULL);
 }
@@ -123,8 +125,9 @@ after_baseline(struct run *r, struct subtask *t)
 
 	if (strcmp(t->verdict, "done") != 0)
 		run_end(r, EXIT_USAGE, "error", "%s",
-		    *t->reason != '\0' ? t->reason
-				       : "the tests can't be run");
+		    *t->reason != '\0' ? t->reason : "the tests can't be run");
+	else if (reproduce_wanted(r))
+		reproduce_begin(r);
 	else if (b->failing.n == 0 && b->flaky.n > 0)
 		run_end(r, EXIT_USAGE, "error",
 		    "no test fails in both of two runs: %s is flaky, and a fix "
@@ -147,13 +150,13 @@ after_plan(struct run *r, struct subtask *t)
 	if (t->findings.n > 0)
 		topology_planned(r, t);
 	else if (strcmp(t->verdict, "budget") == 0)
-		run_end(r, EXIT_BUDGET, "budget", "no hypothesis: %s",
-		    t->reason);
+		run_end(
+		    r, EXIT_BUDGET, "budget", "no hypothesis: %s", t->reason);
 	else if (strcmp(t->verdict, "error") == 0)
 		run_end(r, EXIT_FATAL, "error", "no plan: %s", t->reason);
 	else
-		run_end(r, EXIT_UNFIXED, "unfixed", "no hypothesis: %s",
-		    t->reason);
+		run_end(
+		    r, EXIT_UNFIXED, "unfixed", "no hypothesis: %s", t->reason);
 }
 
 static bool
@@ -226,8 +229,8 @@ after_verify(struct run *r, struct subtask *t)
 		return;
 	}
 	if (r->winner == NULL ||
-	    select_better(t->patch, t->patch_len, cost(t->of),
-		r->winner->patch, r->winner->patch_len, cost(r->winner->of)))
+	    select_better(t->patch, t->patch_len, cost(t->of), r->winner->patch,
+		r->winner->patch_len, cost(r->winner->of)))
 		r->winner = t;
 	if (!r->o.all)
 		run_end(r, EXIT_FIXED, "fixed", "%s", t->fix);
@@ -253,9 +256,9 @@ tool_done(struct run *r, struct subtask *t, const struct msg_summary *m)
 static void
 after(struct run *r, struct subtask *t)
 {
-	static void (*const fn[])(struct run *, struct subtask *) = {
-		after_baseline, after_plan, after_explore, after_verify
-	};
+	static void (*const fn[])(struct run *,
+	    struct subtask *) = { after_baseline, after_plan, after_explore,
+		after_verify, reproduce_after, reproduce_confirm_after };
 
 	fn[t->kind](r, t);
 }
@@ -272,6 +275,16 @@ is_followed(const struct subtask *t)
 			return true;
 		case KIND_PLAN:
 			if (s->kind == KIND_EXPLORE)
+				return true;
+			break;
+		case KIND_REPRODUCE:
+			if (s->kind == KIND_CONFIRM ||
+			    s->kind == KIND_REPRODUCE)
+				return true;
+			break;
+		case KIND_CONFIRM:
+			if (s->kind != KIND_EXPLORE ||
+			    !text_starts(s->label, "hint-"))
 				return true;
 			break;
 		case KIND_VERIFY:
@@ -360,6 +373,8 @@ results_failed(struct run *r, struct subtask *t, const char *why)
 	switch (t->kind) {
 	case KIND_BASELINE:
 	case KIND_PLAN:
+	case KIND_REPRODUCE:
+	case KIND_CONFIRM:
 	case KIND_TOOL:
 		run_end(r, EXIT_FATAL, "error", "the %s failed %d times: %s",
 		    kind_str(t->kind), MAX_ATTEMPTS, why);
@@ -412,8 +427,8 @@ results_check(struct run *r)
 	if (r->winner != NULL)
 		run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->fix);
 	else if (!r->no_more && why != NULL)
-		run_end(r, EXIT_FATAL, "error", "no worker came to a verdict: %s",
-		    why);
+		run_end(r, EXIT_FATAL, "error",
+		    "no worker came to a verdict: %s", why);
 	else if (r->no_more)
 		run_end(r, EXIT_BUDGET, "budget",
 		    "a budget ended the run before a fix was found");

@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "common/text.h"
+#include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/resume.h"
 #include "orchestrator/run/topology.h"
 
@@ -21,12 +22,11 @@ resume_save(struct run *r, struct err *e)
 	    "tests", json_from_strv(&r->tests), "checks",
 	    json_from_strv(&o->checks), "protect", json_from_strv(&o->protect),
 	    "workers", (json_int_t)o->workers, "model", r->model, "topology",
-	    o->topology, "task", o->task, "max_calls",
-	    (json_int_t)o->max_calls, "max_tokens", (json_int_t)o->max_tokens,
-	    "max_micro", (json_int_t)o->max_micro, "max_time_ms",
-	    (json_int_t)o->max_time_ms, "seed", (json_int_t)o->seed, "all",
-	    o->all, "apply", o->apply, "branch", o->branch, "snapshot",
-	    r->snap.id);
+	    o->topology, "task", o->task, "max_calls", (json_int_t)o->max_calls,
+	    "max_tokens", (json_int_t)o->max_tokens, "max_micro",
+	    (json_int_t)o->max_micro, "max_time_ms", (json_int_t)o->max_time_ms,
+	    "seed", (json_int_t)o->seed, "all", o->all, "apply", o->apply,
+	    "branch", o->branch, "snapshot", r->snap.id);
 	char *text = json_text(j);
 	int rc = store_set(r->store, "opts", text, e);
 
@@ -108,8 +108,8 @@ open_old(struct run *r, struct err *e)
 	if (replay != NULL) {
 		rc = strchr(replay, '/') != NULL
 		    ? store_open_path(replay, &r->old, e)
-		    : store_open(*replay != '\0' ? replay : NULL, false,
-			  &r->old, e);
+		    : store_open(
+			  *replay != '\0' ? replay : NULL, false, &r->old, e);
 		return rc;
 	}
 	rc = store_open(
@@ -274,13 +274,15 @@ add_row(struct run *r, const struct store_row *row, enum kind kind)
 		if (of == NULL || of->patch_len == 0)
 			return NULL; /* its explore will bring it again */
 	}
+	if (kind == KIND_CONFIRM && (of = reproduce_of(r, row->label)) == NULL)
+		return NULL;
 	if (kind == KIND_EXPLORE || kind == KIND_VERIFY)
 		id = hypothesis_id(row->label);
 	t = sched_add(r, kind, row->label, id, row->hypothesis,
 	    of != NULL ? of->patch : NULL, of != NULL ? of->patch_len : 0);
 	free(id);
 	t->of = of;
-	if (of != NULL)
+	if (kind == KIND_VERIFY)
 		t->fix = xstrdup(of->findings.n > 0 ? of->findings.v[0]
 						    : msg_str(t->hypothesis));
 	t->attempts = t->attempts_before = row->attempts;
@@ -303,11 +305,11 @@ on_row(const struct store_row *row, void *ctx)
 	if (kind == KIND_PLAN)
 		r->planned = true;
 	if (row->summary == NULL ||
-	    json_parse(row->summary, strlen(row->summary), OPTS_MAX, &j,
-		NULL) < 0)
+	    json_parse(row->summary, strlen(row->summary), OPTS_MAX, &j, NULL) <
+		0)
 		return 0;
 	tell(&told, j);
-	if (kind == KIND_EXPLORE)
+	if (kind == KIND_EXPLORE || kind == KIND_REPRODUCE)
 		(void)store_patch(
 		    r->store, t->id, &t->patch, &t->patch_len, NULL);
 	results_take(r, t, &told.m);
@@ -327,8 +329,7 @@ add_hint(struct run *r)
 	if (r->o.hint == NULL)
 		return;
 	TAILQ_FOREACH (t, &r->subtasks, entry)
-		n += t->kind == KIND_EXPLORE &&
-		    text_starts(t->label, "hint-");
+		n += t->kind == KIND_EXPLORE && text_starts(t->label, "hint-");
 	label = xasprintf("hint-%zu", n);
 	(void)sched_add(r, KIND_EXPLORE, label, label, r->o.hint, NULL, 0);
 	free(label);

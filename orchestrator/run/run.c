@@ -25,8 +25,8 @@
 #include "common/text.h"
 #include "orchestrator/run/detect.h"
 #include "orchestrator/run/recipe.h"
+#include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/resume.h"
-#include "orchestrator/run/state.h"
 #include "orchestrator/verify/apply.h"
 #include "sandbox/policy/guard.h"
 
@@ -391,17 +391,20 @@ deliver(struct run *r, char **ret_path)
 {
 	struct subtask *w = r->winner;
 	struct err e = { 0 };
+	struct buf b;
 	int rc = 0;
 
+	buf_init(&b, BUF_NOMAX);
+	reproduce_final(r, w, &b);
 	*ret_path = path_join(store_dir(r->store), "patches/final.patch");
-	if ((rc = file_write(*ret_path, w->patch, w->patch_len, 0600, &e)) ==
-	    0) {
+	if ((rc = file_write(*ret_path, b.data, b.len, 0600, &e)) == 0) {
 		if (r->o.apply)
-			rc = apply_tree(r->root, w->patch, w->patch_len, &e);
+			rc = apply_tree(r->root, b.data, b.len, &e);
 		else if (r->o.branch != NULL)
-			rc = apply_branch(r->root, r->o.branch, w->patch,
-			    w->patch_len, w->fix, &e);
+			rc = apply_branch(
+			    r->root, r->o.branch, b.data, b.len, w->fix, &e);
 	}
+	buf_clear(&b);
 	if (rc == 0)
 		return;
 	/* Verified, but not where the person wanted it. */
@@ -428,8 +431,8 @@ finish(struct run *r)
 	    spend_json(&r->ledger.spent), "wall_s", run_now(r));
 	if (patch != NULL) {
 		(void)json_object_set_new(ev, "patch", json_string(patch));
-		(void)json_object_set_new(
-		    ev, "evidence", json_string("user_test"));
+		(void)json_object_set_new(ev, "evidence",
+		    json_string(r->repro != NULL ? "reproducer" : "user_test"));
 		(void)json_object_set_new(
 		    ev, "subtask", json_string(r->winner->of->id));
 	}

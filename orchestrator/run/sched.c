@@ -23,7 +23,7 @@ const char *
 kind_str(enum kind k)
 {
 	static const char *const names[] = { "baseline", "plan", "explore",
-		"verify", "tool" };
+		"verify", "reproduce", "confirm", "tool" };
 
 	return names[k];
 }
@@ -144,8 +144,9 @@ next_subtask(struct run *r)
 	TAILQ_FOREACH (t, &r->subtasks, entry) {
 		if (t->state != SUBTASK_WAITING)
 			continue;
+		/* Without a failing test there is nothing to judge it by. */
 		if (t->kind == KIND_EXPLORE &&
-		    (r->no_more ||
+		    (r->no_more || r->base.failing.n == 0 ||
 			sched_count(r, KIND_EXPLORE, SUBTASK_RUNNING) >=
 			    r->o.workers))
 			continue;
@@ -346,6 +347,10 @@ sched_free(struct run *r)
 		free(t->shown);
 		free(t->fix);
 		free(t->patch);
+		free(t->wrong);
+		if (t->repro != NULL)
+			reproducer_clear(t->repro);
+		free(t->repro);
 		strv_clear(&t->findings);
 		free(t);
 	}

@@ -1,7 +1,8 @@
 /*
  * state.h - what a run is made of while it runs; private to run/.
  *
- * A run goes through phases. Work is a list of subtasks: `baseline` first, then
+ * A run goes through phases. Work is a list of subtasks: `baseline` first, with
+ * green tests and a task `reproduce` and `confirm` (reproduce.h), then
  * `plan`, which yields one `explore` a hypothesis; each explore that says
  * "fixed" yields a `verify`. A subtask is tried in numbered attempts, each by a
  * worker of its own; its first summary counts. sched.c gives subtasks to free
@@ -17,6 +18,7 @@
 #include "orchestrator/gateway/http.h"
 #include "orchestrator/gateway/model.h"
 #include "orchestrator/run/hosts.h"
+#include "orchestrator/run/reproducer.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/store/audit.h"
 #include "orchestrator/store/store.h"
@@ -36,6 +38,8 @@ enum kind {
 	KIND_PLAN,
 	KIND_EXPLORE,
 	KIND_VERIFY,
+	KIND_REPRODUCE,
+	KIND_CONFIRM,
 	KIND_TOOL
 };
 
@@ -57,16 +61,19 @@ struct subtask {
 	enum subtask_state state;
 	unsigned attempts;
 	unsigned attempts_before; /* of them, before the run went on */
-	char *label;         /* "H3", "verify H3", "baseline" */
-	char *hypothesis;    /* explore, and verify of it */
-	char *hypothesis_id; /* "H3" */
-	char *verdict;       /* when done */
+	char *label;              /* "H3", "verify H3", "baseline" */
+	char *hypothesis;         /* explore, and verify of it */
+	char *hypothesis_id;      /* "H3" */
+	char *verdict;            /* when done */
 	char *reason;
 	char *shown; /* the hypothesis of its summary, else its own */
-	char *patch; /* explore: what it found; verify: what it checks */
+	/* explore, reproduce: what it found; verify, confirm: what it checks */
+	char *patch;
 	size_t patch_len;
 	char *fix;          /* verify: what the patch does, for a person */
-	struct subtask *of; /* verify: the explore that found the patch */
+	struct subtask *of; /* verify, confirm: that which found the patch */
+	struct reproducer *repro; /* reproduce: it is well-formed */
+	char *wrong;              /* reproduce, confirm: why it was refused */
 	struct strv findings;
 	struct ledger ledger; /* of its attempts together */
 };
@@ -121,17 +128,20 @@ struct run {
 	unsigned cpus;
 	char *system; /* prompt shared by all workers */
 	uint64_t t0_ms;
-	struct subtask *winner; /* a verified verify */
+	struct subtask *winner;         /* a verified verify */
+	const struct reproducer *repro; /* the confirmed one, of its subtask */
 	struct tool_result *tool;
-	struct endpoint *endpoint; /* until the provider takes it; NULL: builtin */
+	struct endpoint
+	    *endpoint; /* until the provider takes it; NULL: builtin */
 	struct http *http;
 	struct fetches *fetches; /* fetch.h */
-	char *model; /* its name, as it is shown */
-	char *notes; /* the person's own AGENTS.md, or NULL */
-	uint64_t turn_micro; /* what one turn may cost; 0: nothing, or unknown */
+	char *model;             /* its name, as it is shown */
+	char *notes;             /* the person's own AGENTS.md, or NULL */
+	uint64_t
+	    turn_micro; /* what one turn may cost; 0: nothing, or unknown */
 	uint64_t context, max_output; /* tokens; 0: not known */
-	int exit;           /* status to be, once phase is END */
-	const char *status; /* of run_finished */
+	int exit;                     /* status to be, once phase is END */
+	const char *status;           /* of run_finished */
 	char *why;
 	/* A run that goes on, or is played again: resume.h. */
 	struct store *old; /* the one that is played again */

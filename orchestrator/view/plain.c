@@ -175,8 +175,14 @@ on_planned(struct plain *p, const json_t *ev)
 static void
 on_assigned(struct plain *p, const json_t *ev)
 {
-	if (strcmp(str(ev, "kind"), "explore") == 0)
-		printed(p, ev, str(ev, "worker"), "takes %s", str(ev, "label"));
+	const char *kind = str(ev, "kind"), *who = str(ev, "worker");
+
+	if (strcmp(kind, "explore") == 0)
+		printed(p, ev, who, "takes %s", str(ev, "label"));
+	else if (strcmp(kind, "reproduce") == 0)
+		printed(p, ev, who, "writes a test that shows the bug");
+	else if (strcmp(kind, "confirm") == 0)
+		printed(p, ev, who, "runs it in a fresh sandbox");
 }
 
 static void
@@ -222,6 +228,26 @@ on_verified(struct plain *p, const json_t *ev)
 }
 
 static void
+on_reproduced(struct plain *p, const json_t *ev)
+{
+	const json_t *v;
+	size_t i;
+
+	printed(p, ev, "reproduced", "`%s` fails with: %s", str(ev, "command"),
+	    str(ev, "expect"));
+	json_array_foreach (json_object_get(ev, "files"), i, v)
+		printed(p, ev, "", "adds: %s", json_string_value(v));
+	output_tail(p, ev);
+}
+
+static void
+on_reproducer_refused(struct plain *p, const json_t *ev)
+{
+	printed(
+	    p, ev, "refused", "%s: %s", str(ev, "label"), str(ev, "reason"));
+}
+
+static void
 on_worker_gone(struct plain *p, const json_t *ev)
 {
 	const char *why = str(ev, "reason");
@@ -248,6 +274,9 @@ on_run_finished(struct plain *p, const json_t *ev)
 	printed(p, ev, "", "%lld model calls, $%.4f, %.1f s", num(u, "calls"),
 	    json_real_value(json_object_get(u, "cost_usd")),
 	    json_real_value(json_object_get(ev, "wall_s")));
+	if (strcmp(str(ev, "evidence"), "reproducer") == 0)
+		printed(p, ev, "evidence",
+		    "a test that a worker wrote; the patch has it, read it");
 	if (json_is_true(json_object_get(ev, "applied")))
 		printed(p, ev, "patch", "%s, applied to the tree",
 		    str(ev, "patch"));
@@ -276,6 +305,8 @@ static const struct {
 	{ "summary", on_summary },
 	{ "verify_started", on_verify_started },
 	{ "verified", on_verified },
+	{ "reproduced", on_reproduced },
+	{ "reproducer_refused", on_reproducer_refused },
 	{ "worker_gone", on_worker_gone },
 	{ "host_down", on_host_down },
 	{ "run_finished", on_run_finished },

@@ -17,10 +17,12 @@ static const char *const tests[] = { "test.*", "tests.*", "test_*.*",
 	"*_test.*", "*_tests.*", "*.test.*", "*.tests.*", "*_spec.*",
 	"*.spec.*", "*-test.*", "*-spec.*", "*Test.java", "*Tests.java",
 	"*Test.kt", "*Tests.kt", "*Test.scala", "*Spec.scala", "*Spec.groovy",
-	"*Test.php", "*Tests.cs", "*Test.cs", "*Tests.swift", "*Spec.hs",
-	"conftest.py", "*.t", "*.bats",
-	/* and what would stand before a runner of that name */
-	"unittest.py", "pytest.py", "*.pth" };
+	"*Test.php", "*Tests.cs", "*Test.cs", "*Tests.swift", "*Spec.hs", "*.t",
+	"*.bats" };
+
+/* ... what their runners load unasked, or what would stand before them ... */
+static const char *const loaded[] = { "conftest.py", "unittest.py", "pytest.py",
+	"*.pth" };
 
 /* ... what configures their runners, builds what they need ... */
 static const char *const config[] = { "pytest.ini", ".pytest.ini", "tox.ini",
@@ -70,22 +72,38 @@ is_one_of(const char *const *names, size_t n, const char *s, size_t len)
 	return false;
 }
 
+/* Does a directory on the way have one of these names? */
+static bool
+is_in(const char *path, const char *const *names, size_t n)
+{
+	const char *s = path, *slash;
+
+	for (; (slash = strchr(s, '/')) != NULL; s = slash + 1) {
+		if (is_one_of(names, n, s, (size_t)(slash - s)))
+			return true;
+	}
+	return false;
+}
+
+bool
+guard_is_setup(const char *path)
+{
+	const char *name = path_base(path);
+
+	return is_in(path, config_dirs, nitems(config_dirs)) ||
+	    any_glob(loaded, nitems(loaded), name) ||
+	    any_glob(config, nitems(config), name);
+}
+
 bool
 guard_is_builtin(const char *path)
 {
-	const char *s = path, *slash;
-	size_t n;
+	const char *name = path_base(path);
 
-	if (any_glob(made, nitems(made), path_base(path)))
+	if (any_glob(made, nitems(made), name))
 		return false;
-	for (; (slash = strchr(s, '/')) != NULL; s = slash + 1) {
-		n = (size_t)(slash - s);
-		if (is_one_of(dirs, nitems(dirs), s, n) ||
-		    is_one_of(config_dirs, nitems(config_dirs), s, n))
-			return true;
-	}
-	return any_glob(tests, nitems(tests), s) ||
-	    any_glob(config, nitems(config), s);
+	return is_in(path, dirs, nitems(dirs)) || guard_is_setup(path) ||
+	    any_glob(tests, nitems(tests), name);
 }
 
 /* --- words of commands

@@ -11,6 +11,10 @@
  * directories and names of the usual runners, their configuration, make and
  * package files, CI files. */
 bool guard_is_builtin(const char *path);
+/* Of those: does it decide how other tests run or are built, whatever it holds
+ * itself? What a runner loads unasked, configuration, make and package files,
+ * CI files. */
+bool guard_is_setup(const char *path);
 
 /* From all files of a snapshot: those of the built-in list, those that a glob
  * of globs (--protect, text_glob) matches, those that a word of a test or check

@@ -41,6 +41,27 @@ test_builtin(void **state unused_arg)
 }
 
 static void
+test_setup(void **state unused_arg)
+{
+	static const char *const yes[] = { "conftest.py", "tests/conftest.py",
+		"pytest.py", "tests/a.pth", "sub/Makefile", "package.json",
+		".github/workflows/a.yml", ".ci/test_x.py", "pytest.ini",
+		"tests/sitecustomize.py" };
+	static const char *const no[] = { "tests/test_a.py",
+		"tests/__init__.py", "a_test.go", "tests/data/x.json",
+		"src/a.c", "makefiles/a.c" };
+
+	for (size_t i = 0; i < nitems(yes); i++) {
+		if (!guard_is_setup(yes[i]) || !guard_is_builtin(yes[i]))
+			fail_msg("%s is none", yes[i]);
+	}
+	for (size_t i = 0; i < nitems(no); i++) {
+		if (guard_is_setup(no[i]))
+			fail_msg("%s is one", no[i]);
+	}
+}
+
+static void
 expect(const char *command, const char *workdir, const char *expected)
 {
 	struct strv files = { 0 }, globs = { 0 }, commands = { 0 }, got = { 0 };
@@ -109,7 +130,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_builtin),
-		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_setup), cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_nothing) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,8 @@
  * agent.h - one worker: what it knows, and the acts of all its parts.
  *
  * main.c fills it from worker.json and TASK; a kind of task (turn.c for
- * explore, plan and tool; baseline.c; verify.c) fills the summary; summary.c
- * sends it.
+ * explore, plan, reproduce and tool; baseline.c; confirm.c; verify.c) fills the
+ * summary; summary.c sends it.
  */
 #ifndef WORKER_AGENT_AGENT_H
 #define WORKER_AGENT_AGENT_H
@@ -41,7 +41,8 @@ struct agent {
 	const struct msg_task *task; /* in task_msg */
 	struct treefs fs;
 	struct outcome out;
-	struct strv written; /* paths below root that edits touched */
+	struct strv written;    /* paths below root that edits touched */
+	struct strv reproducer; /* files of TASK.base_patch, below root */
 	struct strv todos;
 	uint64_t started_ms;
 	uint64_t audit_seq;
@@ -71,6 +72,7 @@ uint64_t agent_limit_s(const struct agent *a, uint64_t want_s);
 
 /* Kinds of task. */
 void baseline_run(struct agent *a);
+void confirm_run(struct agent *a);
 void verify_run(struct agent *a);
 void turn_run(struct agent *a);
 

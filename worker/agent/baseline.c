@@ -6,15 +6,15 @@
 
 #include "common/log.h"
 #include "worker/agent/agent.h"
+#include "worker/agent/baseline.h"
 #include "worker/agent/output.h"
-#include "worker/agent/testrun.h"
 
 #define NAMES_MAX 1000
 #define LIMIT_MS 1800000 /* of a command, when TASK sets none */
 
 /* A command that can't run its tests ends the run here. */
 static bool
-has_trouble(struct agent *a, const struct test_run *t)
+has_trouble(struct agent *a, const char *verdict, const struct test_run *t)
 {
 	size_t i;
 	char *why;
@@ -25,7 +25,7 @@ has_trouble(struct agent *a, const struct test_run *t)
 			continue;
 		(void)output_add(&a->out.output, buf_str(&t->v[i].output),
 		    t->v[i].output.len, OUTPUT_MAX);
-		agent_end(a, "error", "%s", why);
+		agent_end(a, verdict, "%s", why);
 		free(why);
 		return true;
 	}
@@ -81,24 +81,74 @@ show_failing(struct agent *a, const struct test_run *t)
 	}
 }
 
-/* How many passed whatever happens: flaky ones that passed now don't count. */
-static uint64_t
-steady(const struct test_run *t, const struct strv *flaky)
+uint64_t
+baseline_steady(const struct test_run *t, size_t first,
+    const char *const *flaky, size_t n_flaky)
 {
-	uint64_t n = t->n_passed, shy = 0;
+	uint64_t n = 0, shy = 0;
 	size_t i;
 
-	for (i = 0; i < flaky->n; i++)
-		shy += !test_run_failed(t, flaky->v[i]);
+	for (i = first; i < t->n; i++)
+		n += t->v[i].n_passed;
+	for (i = 0; i < n_flaky; i++)
+		shy += !test_run_failed(t, flaky[i]);
 	return n > shy ? n - shy : 0;
+}
+
+static uint64_t
+larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void
+measure(struct agent *a, const struct test_run *one, const struct test_run *two)
+{
+	struct outcome *o = &a->out;
+	const char *const *flaky;
+	uint64_t n;
+
+	compare(a, one, two);
+	flaky = (const char *const *)o->flaky.v;
+	o->tests_passed = baseline_steady(one, 0, flaky, o->flaky.n);
+	n = baseline_steady(two, 0, flaky, o->flaky.n);
+	if (n < o->tests_passed)
+		o->tests_passed = n;
+	o->tests_failed = larger(one->n_failed, two->n_failed);
+	o->per_test = one->per_test && two->per_test;
+	o->test_ms = larger(one->longest_ms, two->longest_ms);
+	o->slowest_ms = larger(one->slowest_ms, two->slowest_ms);
+	show_failing(a, o->failing.n > 0 || one->n_failed > 0 ? one : two);
+}
+
+static bool
+run_once(struct agent *a, const char *verdict, struct test_run *t)
+{
+	uint64_t limit = a->task->call_ms > 0 ? a->task->call_ms : LIMIT_MS;
+	struct err e;
+
+	if (test_run(a, limit, t, &e) < 0) {
+		agent_end(a, "error", "%s", e.text);
+		return false;
+	}
+	return !has_trouble(a, verdict, t);
+}
+
+bool
+baseline_twice(struct agent *a, const char *verdict, struct test_run *one,
+    struct test_run *two)
+{
+	*one = *two = (struct test_run){ 0 };
+	if (!run_once(a, verdict, one) || !run_once(a, verdict, two))
+		return false;
+	measure(a, one, two);
+	return true;
 }
 
 void
 baseline_run(struct agent *a)
 {
-	struct test_run one = { 0 }, two = { 0 };
-	uint64_t limit, n;
-	struct err e;
+	struct test_run one, two;
 
 	if (a->task->tests.n == 0) {
 		agent_end(a, "error",
@@ -106,36 +156,10 @@ baseline_run(struct agent *a)
 		    "-t");
 		return;
 	}
-	limit = a->task->call_ms > 0 ? a->task->call_ms : LIMIT_MS;
-	if (test_run(a, limit, &one, &e) < 0) {
-		agent_end(a, "error", "%s", e.text);
-		goto out;
-	}
-	if (has_trouble(a, &one))
-		goto out;
-	if (test_run(a, limit, &two, &e) < 0) {
-		agent_end(a, "error", "%s", e.text);
-		goto out;
-	}
-	if (has_trouble(a, &two))
-		goto out;
-	compare(a, &one, &two);
-	a->out.tests_passed = steady(&one, &a->out.flaky);
-	n = steady(&two, &a->out.flaky);
-	if (n < a->out.tests_passed)
-		a->out.tests_passed = n;
-	a->out.tests_failed =
-	    one.n_failed > two.n_failed ? one.n_failed : two.n_failed;
-	a->out.per_test = one.per_test && two.per_test;
-	a->out.test_ms =
-	    one.longest_ms > two.longest_ms ? one.longest_ms : two.longest_ms;
-	a->out.slowest_ms =
-	    one.slowest_ms > two.slowest_ms ? one.slowest_ms : two.slowest_ms;
-	show_failing(a, a->out.failing.n > 0 || one.n_failed > 0 ? &one : &two);
-	agent_end(a, "done", "%llu passed, %zu failing, %zu flaky",
-	    (unsigned long long)a->out.tests_passed, a->out.failing.n,
-	    a->out.flaky.n);
-out:
+	if (baseline_twice(a, "error", &one, &two))
+		agent_end(a, "done", "%llu passed, %zu failing, %zu flaky",
+		    (unsigned long long)a->out.tests_passed, a->out.failing.n,
+		    a->out.flaky.n);
 	test_run_clear(&one);
 	test_run_clear(&two);
 }

@@ -173,7 +173,9 @@ changeset_patch(
 	for (i = 0; i < c.n; i++) {
 		const struct change *v = &c.v[i];
 
-		if (v->kind != CHANGE_NEW &&
+		if (strv_has(&a->reproducer, v->path)) {
+			drop[i] = true; /* it joins the patch at the end */
+		} else if (v->kind != CHANGE_NEW &&
 		    treefs_is_guarded(&a->fs, v->path)) {
 			drop[i] = true;
 			strv_addf(ret_notes,

@@ -20,20 +20,33 @@ command_spec(const struct agent *a, const struct sandbox_spec *base,
 	strv_addl(&ret->argv, "/bin/sh", "-c", command, (char *)NULL);
 }
 
+/* The n-th of them. */
+static void
+guard(struct agent *a, const char *rel, size_t n)
+{
+	char *path, *src;
+
+	if (n >= GUARD_MOUNTS_MAX)
+		return;
+	path = path_join(a->cfg.root, rel);
+	spec_mount_try(&a->cfg.inner, MOUNT_RO, path, path);
+	if (n < GUARD_CANDIDATE_MAX) {
+		src = path_join("@merged", rel);
+		spec_mount_try(&a->cfg.candidate, MOUNT_RO, src, path);
+		free(src);
+	}
+	free(path);
+}
+
 void
 command_guard(struct agent *a)
 {
-	size_t i;
-	char *path, *src;
+	size_t i, n = 0;
 
-	for (i = 0; i < a->fs.guarded.n && i < GUARD_MOUNTS_MAX; i++) {
-		path = path_join(a->cfg.root, a->fs.guarded.v[i]);
-		spec_mount_try(&a->cfg.inner, MOUNT_RO, path, path);
-		if (i < GUARD_CANDIDATE_MAX) {
-			src = path_join("@merged", a->fs.guarded.v[i]);
-			spec_mount_try(&a->cfg.candidate, MOUNT_RO, src, path);
-			free(src);
-		}
-		free(path);
+	for (i = 0; i < a->reproducer.n; i++)
+		guard(a, a->reproducer.v[i], n++);
+	for (i = 0; i < a->fs.guarded.n && n < GUARD_MOUNTS_MAX; i++) {
+		if (!strv_has(&a->reproducer, a->fs.guarded.v[i]))
+			guard(a, a->fs.guarded.v[i], n++);
 	}
 }

@@ -9,9 +9,9 @@
 void command_spec(const struct agent *a, const struct sandbox_spec *base,
     const char *command, struct sandbox_spec *ret);
 
-/* Make the protected files read-only in both inner specs. Only so many: each
- * mount costs bwrap a walk over all of them. The rest is caught when the patch
- * is made and when it is verified. */
+/* Make the protected files read-only in both inner specs, the reproducer's
+ * first. Only so many: each mount costs bwrap a walk over all of them. The rest
+ * is caught when the patch is made and when it is verified. */
 void command_guard(struct agent *a);
 
 #endif

@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/path.h"
+#include "sandbox/changes.h"
 #include "sandbox/limits.h"
 #include "sandbox/profile.h"
 #include "worker/agent/agent.h"
@@ -32,6 +33,8 @@ static const struct kind {
 	{ "plan", turn_run },
 	{ "explore", turn_run },
 	{ "verify", verify_run },
+	{ "reproduce", turn_run },
+	{ "confirm", confirm_run },
 	{ "tool", turn_run },
 };
 
@@ -58,6 +61,40 @@ get_task(struct agent *a, struct err *e)
 	return r;
 }
 
+/* The reproducer's files are there before anything else happens; a verification
+ * puts them there itself, after the candidate. */
+static int
+add_reproducer(struct agent *a, struct err *e)
+{
+	const struct msg_task *t = a->task;
+	int r;
+
+	if (t->base_patch_len == 0)
+		return 0;
+	r = patch_paths(t->base_patch, t->base_patch_len, &a->reproducer, e);
+	if (r == 0 && strcmp(t->kind, "verify") != 0)
+		r = patch_apply(
+		    a->cfg.root, t->base_patch, t->base_patch_len, false, e);
+	if (r < 0)
+		err_prefix(e, "the reproducer");
+	return r;
+}
+
+static void
+guard(struct agent *a)
+{
+	const struct msg_strs *given = &a->task->guarded;
+	struct strv all = { 0 };
+	size_t i;
+
+	for (i = 0; i < given->n; i++)
+		strv_add(&all, given->v[i]);
+	strv_extend(&all, &a->reproducer);
+	treefs_guard(&a->fs, (const char *const *)all.v, all.n);
+	strv_clear(&all);
+	command_guard(a);
+}
+
 static int
 prepare(struct agent *a, struct err *e)
 {
@@ -67,10 +104,9 @@ prepare(struct agent *a, struct err *e)
 		return err_set(
 		    e, -errno, "mkdir %s: %s", AGENT_CMD_DIR, strerror(errno));
 	r = treefs_open(&a->fs, a->cfg.root, a->cfg.workdir, AGENT_CMD_DIR, e);
-	if (r < 0)
+	if (r < 0 || (r = add_reproducer(a, e)) < 0)
 		return r;
-	treefs_guard(&a->fs, a->task->guarded.v, a->task->guarded.n);
-	command_guard(a);
+	guard(a);
 	return 0;
 }
 
@@ -101,6 +137,7 @@ clear(struct agent *a)
 	outcome_clear(&a->out);
 	strv_clear(&a->written);
 	strv_clear(&a->todos);
+	strv_clear(&a->reproducer);
 	treefs_close(&a->fs);
 	msg_free(a->task_msg);
 	config_clear(&a->cfg);

@@ -1,9 +1,10 @@
 /*
  * verify.c - is this patch a fix? Cheapest first: does it apply, do the changed
- * files parse, do the checks pass, do the tests.
+ * files parse, do the checks pass, do the tests (verify_tests.c).
  *
  * Protected files are put back to the base after the patch, and tests that the
- * patch adds are taken away: they are no evidence.
+ * patch adds are taken away: they are no evidence. Then the reproducer's files
+ * come, as they were confirmed.
  */
 #include "common/compat.h"
 
@@ -22,11 +23,7 @@
 #include "worker/agent/exec.h"
 #include "worker/agent/output.h"
 #include "worker/agent/syntax.h"
-#include "worker/agent/testrun.h"
-
-#define LEAST_LIMIT_MS 10000
-#define TIMES 10
-#define NAMES_MAX 1000
+#include "worker/agent/verify.h"
 
 struct verify {
 	struct agent *a;
@@ -82,6 +79,15 @@ exists_in_base(const struct verify *v, const char *rel)
 	return fstatat(v->base_fd, rel, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+static int
+take_away(struct verify *v, const char *rel, struct err *e)
+{
+	if (unlinkat(v->a->fs.root_fd, rel, 0) < 0 && errno != ENOENT &&
+	    errno != ENOTDIR)
+		return err_set(e, -errno, "%.200s: %s", rel, strerror(errno));
+	return 0;
+}
+
 /* After applying: what may not count is undone. */
 static int
 protect(struct verify *v, struct err *e)
@@ -93,7 +99,14 @@ protect(struct verify *v, struct err *e)
 	for (i = 0; i < v->paths.n; i++) {
 		const char *p = v->paths.v[i];
 
-		if (treefs_is_guarded(&a->fs, p)) {
+		if (strv_has(&a->reproducer, p)) {
+			if ((r = take_away(v, p, e)) < 0)
+				return r;
+			strv_addf(&a->out.findings,
+			    "the patch changes %.400s, which is the "
+			    "reproducer's: that part does not count",
+			    p);
+		} else if (treefs_is_guarded(&a->fs, p)) {
 			if ((r = restore(v, p, e)) < 0)
 				return r;
 			strv_addf(&a->out.findings,
@@ -101,10 +114,8 @@ protect(struct verify *v, struct err *e)
 			    "part does not count",
 			    p);
 		} else if (guard_is_builtin(p) && !exists_in_base(v, p)) {
-			if (unlinkat(a->fs.root_fd, p, 0) < 0 &&
-			    errno != ENOENT && errno != ENOTDIR)
-				return err_set(e, -errno, "%.200s: %s", p,
-				    strerror(errno));
+			if ((r = take_away(v, p, e)) < 0)
+				return r;
 			strv_addf(&a->out.findings,
 			    "the patch adds %.400s: not part of the evidence",
 			    p);
@@ -113,6 +124,23 @@ protect(struct verify *v, struct err *e)
 		}
 	}
 	return 0;
+}
+
+/* What stands in their way now is the candidate's. */
+static int
+add_reproducer(struct verify *v)
+{
+	struct agent *a = v->a;
+	const struct msg_task *t = a->task;
+	struct err e;
+
+	if (t->base_patch_len == 0 ||
+	    patch_apply(
+		a->cfg.root, t->base_patch, t->base_patch_len, false, &e) == 0)
+		return 0;
+	agent_end(a, "refuted",
+	    "the reproducer does not fit beside the patch: %s", e.text);
+	return -1;
 }
 
 static int
@@ -209,159 +237,6 @@ checks(struct verify *v)
 	return r;
 }
 
-static bool
-in_list(const struct msg_strs *list, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < list->n; i++) {
-		if (strcmp(list->v[i], name) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Names that the baseline could not all hold are no measure of what is new. */
-static bool
-is_full(const struct msg_strs *list)
-{
-	return list->n >= 200;
-}
-
-/* The first command must come to pass; names that fail in another one must
- * have failed before. Returns the name that is against it, or NULL. */
-static const char *
-against(const struct agent *a, const struct test_run *t)
-{
-	const struct msg_task *task = a->task;
-	size_t i, k;
-
-	for (i = 0; i < t->n; i++) {
-		for (k = 0; k < t->v[i].failed.n; k++) {
-			const char *s = t->v[i].failed.v[k];
-
-			if (in_list(&task->flaky, s))
-				continue;
-			if (i > 0 &&
-			    (in_list(&task->failing, s) ||
-				is_full(&task->failing)))
-				continue;
-			return s;
-		}
-	}
-	return NULL;
-}
-
-/* Tests that no longer run, for they were deleted or are skipped: how many. */
-static uint64_t
-missing(const struct agent *a, const struct test_run *t, const char **ret_name)
-{
-	const struct msg_task *task = a->task;
-	uint64_t want = task->tests_passed, have = t->n_passed, shy = 0;
-	bool exact = true, all_names = true;
-	size_t i;
-
-	*ret_name = NULL;
-	for (i = 0; i < t->n; i++) {
-		exact = exact && (t->v[i].exact || !t->v[i].parsed);
-		all_names = all_names && t->v[i].all_names;
-	}
-	for (i = 0; i < task->flaky.n; i++)
-		shy += !test_run_failed(t, task->flaky.v[i]);
-	have = have > shy ? have - shy : 0;
-	for (i = 0; i < task->failing.n && task->per_test; i++) {
-		const char *s = task->failing.v[i];
-
-		if (test_run_failed(t, s) || test_run_passed(t, s))
-			continue;
-		/* "tests/x.py" and commands stand for what did not load. */
-		if (all_names && strstr(s, "::") != NULL) {
-			*ret_name = s;
-			return 1;
-		}
-	}
-	/* Each that failed and no longer does must have passed. */
-	for (i = 0; i < task->failing.n && exact && task->per_test; i++)
-		want += !test_run_failed(t, task->failing.v[i]);
-	if (want > task->tests_passed && t->n_skipped == 0)
-		want = task->tests_passed;
-	return have < want ? want - have : 0;
-}
-
-static void
-tests(struct verify *v)
-{
-	struct agent *a = v->a;
-	const struct msg_task *task = a->task;
-	struct test_run t = { 0 };
-	uint64_t limit = task->test_ms * TIMES, gone;
-	const char *name;
-	struct err e;
-	size_t i;
-
-	if (limit < LEAST_LIMIT_MS)
-		limit = LEAST_LIMIT_MS;
-	if (task->call_ms > 0 && limit > task->call_ms)
-		limit = task->call_ms;
-	if (test_run(a, limit, &t, &e) < 0) {
-		agent_end(a, "error", "%s", e.text);
-		goto out;
-	}
-	for (i = 0; i < t.n; i++) {
-		size_t k;
-
-		for (k = 0; k < t.v[i].failed.n; k++) {
-			if (a->out.failing.n < NAMES_MAX &&
-			    !strv_has(&a->out.failing, t.v[i].failed.v[k]))
-				strv_add(&a->out.failing, t.v[i].failed.v[k]);
-		}
-		if (t.v[i].failed.n > 0 && a->out.output.len == 0)
-			(void)output_add(&a->out.output,
-			    buf_str(&t.v[i].output), t.v[i].output.len,
-			    OUTPUT_MAX);
-	}
-	a->out.tests_passed = t.n_passed;
-	a->out.tests_failed = t.n_failed;
-	a->out.per_test = t.per_test;
-	a->out.test_ms = t.longest_ms;
-	a->out.slowest_ms = t.slowest_ms;
-	for (i = 0; i < t.n; i++) {
-		if (t.v[i].timed_out) {
-			agent_end(a, "refuted",
-			    "the test command `%.200s` timed out after %llu s",
-			    task->tests.v[i],
-			    (unsigned long long)(limit / 1000));
-			goto out;
-		}
-	}
-	if ((name = against(a, &t)) != NULL)
-		agent_end(a, "refuted", "%s: %.300s",
-		    in_list(&task->failing, name) ? "it still fails"
-						  : "a test fails now",
-		    name);
-	else if (t.n > 0 && t.v[0].status != 0 && t.v[0].failed.n == 0)
-		agent_end(a, "refuted", "the test command exits with %d",
-		    t.v[0].status);
-	else if ((gone = missing(a, &t, &name)) > 0 && name != NULL)
-		agent_end(a, "refuted",
-		    "a test that failed no longer runs (deleted or skipped): "
-		    "%.300s",
-		    name);
-	else if (gone > 0)
-		agent_end(a, "refuted",
-		    "%llu tests that ran before are skipped or gone (%llu "
-		    "passed before, %llu now, %llu skipped)",
-		    (unsigned long long)gone,
-		    (unsigned long long)task->tests_passed,
-		    (unsigned long long)t.n_passed,
-		    (unsigned long long)t.n_skipped);
-	else
-		agent_end(a, "fixed", "%llu tests pass",
-		    (unsigned long long)t.n_passed);
-out:
-	test_run_clear(&t);
-}
-
 /* A refutation names what was left out: that is often why. */
 static void
 explain(struct agent *a)
@@ -388,8 +263,9 @@ verify_run(struct agent *a)
 		    a, "error", "open %s: %s", a->cfg.base, strerror(errno));
 		return;
 	}
-	if (apply(&v) == 0 && parses(&v) == 0 && checks(&v) == 0)
-		tests(&v);
+	if (apply(&v) == 0 && add_reproducer(&v) == 0 && parses(&v) == 0 &&
+	    checks(&v) == 0)
+		verify_tests(a);
 	explain(a);
 	strv_clear(&v.paths);
 	strv_clear(&v.left);
