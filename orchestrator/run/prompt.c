@@ -130,13 +130,11 @@ add_role(const struct run *r, const struct subtask *t, struct buf *b)
 		add_known(r, b);
 		(void)buf_printf(b,
 		    "Plan the search: look at the code that the failing "
-		    "tests reach, change nothing, and end with finish "
-		    "(verdict done) whose findings are up to %u hypotheses "
-		    "about the cause. They differ from each other, the "
-		    "likeliest first; each is one sentence that names a place "
-		    "and what would refute it, as \"H1: the loop in "
-		    "src/a.c:40 ends one too early; refuted if the last "
-		    "element is seen\".\n",
+		    "tests reach, change nothing, and end with finish: verdict "
+		    "done and up to %u `hypotheses` about the cause. They "
+		    "differ from each other, the likeliest first; each is one "
+		    "sentence, the place (path:line) and what would refute "
+		    "it.\n",
 		    n < 3        ? 3
 			: n > 16 ? 16
 				 : n);

@@ -43,15 +43,18 @@ def session(turns=20):
 
 def search(hypotheses=8, right=8, steps=4):
     """A planner, then workers of whom the last one has it."""
-    plan = ["H%d: guess number %d about max.sh:%d is the fault" % (n, n, n)
+    plan = [{"statement": "guess number %d is the fault" % n,
+             "place": "max.sh:%d" % n, "refuted_by": "test %d passes" % n}
             for n in range(1, hypotheses + 1)]
+    plan.insert(1, dict(plan[0], statement="Guess number 1 -- is the FAULT"))
     look = [{"text": "{{id}} looks.", "calls": [
         call("run_command", command="echo {{id}} step %d; cat max.sh" % n)]}
         for n in range(steps)]
     return {"scripts": [
         {"match": "Plan the search", "turns": [
             {"text": "", "calls": [call("read_file", path="max.sh")]},
-            finish("done", *plan)]},
+            {"calls": [call("finish", verdict="done")]},  # refused
+            {"calls": [call("finish", verdict="done", hypotheses=plan)]}]},
         {"match": r"Your hypothesis \((?P<id>H%d)\)" % right, "turns": look + [
             {"text": "", "calls": [call("edit_file", **FIX)]},
             finish("fixed", "{{id}} holds")]},
@@ -133,8 +136,13 @@ def fleets(box):
                             retry_after=0) as s:
                 r = fixed(box, repo, s, api, what, "-n", "8", "--topology",
                           "hypotheses")
-                lib.equal(len(r.all("planned")[0]["hypotheses"]), 8,
-                          what + ": hypotheses", r)
+                planned = r.all("planned")[0]["hypotheses"]
+                lib.equal([h["id"] for h in planned],
+                          ["H%d" % n for n in range(1, 9)],
+                          what + ": hypotheses, each once", r)
+                lib.equal(planned[1]["hypothesis"], "guess number 2 is the "
+                          "fault (max.sh:2); refuted if test 2 passes",
+                          what + ": with place and test")
 
 
 def canary(box):
@@ -284,6 +292,29 @@ def resumed(box):
                       what + ": the audit chain holds")
 
 
+def effects(box):
+    """D-007, D-008: a reply that is cut off does nothing; a request that is
+    lost repeats no tool's effect."""
+    for api in MODELS:
+        repo = box.repo("effects-" + api, lib.SMALL)
+        step = call("run_command", command="echo x >> n.txt")
+        script = {"turns": [
+            {"text": "Once.", "calls": [step], "fault": "cut", "times": 2},
+            {"text": "", "calls": [call("edit_file", **FIX)],
+             "fault": "reset"},
+            {"text": "", "calls": [call("read_file", path="n.txt")],
+             "fault": "close"},
+            finish("fixed", "once")]}
+        with FakeServer(script, key=KEY) as s:
+            r = fixed(box, repo, s, api, api + ", lost replies", "--topology",
+                      "single")
+            lib.equal(len(s.log()), 8, api + ": four were asked again", s.log())
+        patch = lib.read(r.finished["patch"])
+        lib.equal(patch.count("\n+x\n"), 1, api + ": done once", patch)
+        lib.equal(len([e for e in r.all("tool_call")
+                       if e["tool"] == "run_command"]), 1, api + ": one call")
+
+
 def memory(box):
     """Notes of the person, then of the repository, before the task; a skill is
     named, and read when asked for."""
@@ -313,7 +344,7 @@ def memory(box):
 
 
 ALL = (sessions, fleets, canary, refused_key, no_server, budgets, replayed,
-       resumed, memory)
+       resumed, effects, memory)
 for one in ALL:
     if not sys.argv[1:] or one.__name__ in sys.argv[1:]:
         with lib.Box() as the_box:

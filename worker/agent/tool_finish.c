@@ -27,6 +27,27 @@ set_text(char **dst, const char *s)
 	*dst = xstrdup(s);
 }
 
+/* One line of a plan each: "H2: statement (place); refuted if ...". */
+static void
+take_hypotheses(const json_t *args, struct strv *ret)
+{
+	const json_t *list = json_object_get(args, "hypotheses"), *v;
+	const char *statement, *place, *test;
+	size_t i;
+
+	json_array_foreach (list, i, v) {
+		statement = arg_str(v, "statement", "");
+		place = arg_str(v, "place", "");
+		test = arg_str(v, "refuted_by", "");
+		if (statement[strspn(statement, " \t\n")] == '\0')
+			continue;
+		strv_addf(ret, "H%zu: %.600s%s%.150s%s%s%.250s", i + 1,
+		    statement, *place != '\0' ? " (" : "", place,
+		    *place != '\0' ? ")" : "",
+		    *test != '\0' ? "; refuted if " : "", test);
+	}
+}
+
 static void
 finish(struct agent *a, const json_t *args, struct tool_result *r)
 {
@@ -41,6 +62,14 @@ finish(struct agent *a, const json_t *args, struct tool_result *r)
 	}
 	if (kept == NULL) {
 		tool_fail(r, "`verdict` must be fixed, refuted, stuck or done");
+		return;
+	}
+	if (strcmp(a->task->kind, "plan") == 0 && strcmp(kept, "done") == 0 &&
+	    json_array_size(json_object_get(args, "hypotheses")) == 0 &&
+	    json_array_size(json_object_get(args, "findings")) == 0) {
+		tool_fail(r,
+		    "a plan that is done needs `hypotheses`: a list of "
+		    "{statement, place, refuted_by}");
 		return;
 	}
 	strv_clear(&a->out.findings);
@@ -63,6 +92,7 @@ finish(struct agent *a, const json_t *args, struct tool_result *r)
 	strv_extend(&notes, &a->out.findings);
 	strv_clear(&a->out.findings);
 	strv_clear(&a->out.evidence);
+	take_hypotheses(args, &a->out.findings);
 	take_list(args, "findings", &a->out.findings);
 	strv_extend(&a->out.findings, &notes);
 	take_list(args, "evidence", &a->out.evidence);
@@ -86,6 +116,12 @@ const struct tool tool_finish = {
 	"\"hypothesis\":{\"type\":\"string\"},"
 	"\"findings\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
 	"\"evidence\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
+	"\"hypotheses\":{\"type\":\"array\",\"description\":\"of a plan, the "
+	"likeliest first\",\"items\":{\"type\":\"object\",\"properties\":{"
+	"\"statement\":{\"type\":\"string\"},"
+	"\"place\":{\"type\":\"string\"},"
+	"\"refuted_by\":{\"type\":\"string\"}},"
+	"\"required\":[\"statement\",\"place\",\"refuted_by\"]}},"
 	"\"reason\":{\"type\":\"string\"}},"
 	"\"required\":[\"verdict\"]}",
 	finish,
