@@ -119,6 +119,23 @@ add_known(const struct run *r, struct buf *b)
 	}
 }
 
+/* Why patches of earlier attempts at the same hypothesis were no fix. */
+static void
+add_failed(const struct run *r, const struct subtask *t, struct buf *b)
+{
+	const struct subtask *v;
+
+	TAILQ_FOREACH (v, &r->subtasks, entry)
+		if (v->kind == KIND_VERIFY && v->state == SUBTASK_DONE &&
+		    v->hypothesis_id != NULL && t->hypothesis_id != NULL &&
+		    strcmp(v->hypothesis_id, t->hypothesis_id) == 0 &&
+		    v != r->winner)
+			(void)buf_printf(b,
+			    "A patch that an earlier attempt called a fix did "
+			    "not hold: %s\n",
+			    v->reason);
+}
+
 static void
 add_role(const struct run *r, const struct subtask *t, struct buf *b)
 {
@@ -146,6 +163,8 @@ add_role(const struct run *r, const struct subtask *t, struct buf *b)
 		    "Your hypothesis (%s): %s\nShow it or refute it; others "
 		    "work on other hypotheses.\n",
 		    t->hypothesis_id, t->hypothesis);
+	if (t->kind == KIND_EXPLORE && !is_builtin(r))
+		add_failed(r, t, b);
 }
 
 static void

@@ -177,7 +177,10 @@ after_explore(struct run *r, struct subtask *t)
 	struct subtask *v;
 	char *label;
 
-	if (strcmp(t->verdict, "fixed") != 0 || t->patch_len == 0 ||
+	/* Also what a worker left that ran out of budget or of words: looking
+	 * is cheap. */
+	if (strcmp(t->verdict, "refuted") == 0 ||
+	    strcmp(t->verdict, "error") == 0 || t->patch_len == 0 ||
 	    patch_seen(r, t->patch, t->patch_len))
 		return;
 	label = xasprintf("verify-%s", t->label);
@@ -185,9 +188,13 @@ after_explore(struct run *r, struct subtask *t)
 	v = sched_add(r, KIND_VERIFY, label, t->hypothesis_id, t->shown,
 	    t->patch, t->patch_len);
 	v->of = t;
-	v->fix = xstrdup(t->findings.n > 0 ? t->findings.v[0] : t->shown);
+	v->fix = xstrdup(t->findings.n > 0 ? t->findings.v[0]
+		: *t->shown != '\0'        ? t->shown
+					   : "the tests pass with it");
 	free(label);
 }
+
+#define AGAIN_MAX 3 /* attempts at one hypothesis that are paid for */
 
 /* The patch was no fix: the hypothesis goes on where it stopped. */
 static void
@@ -201,6 +208,8 @@ explore_again(struct run *r, const struct subtask *found)
 		if (t->kind == KIND_EXPLORE &&
 		    strcmp(t->hypothesis_id, found->hypothesis_id) == 0)
 			n++;
+	if (n > AGAIN_MAX && strcmp(r->model, "builtin") != 0)
+		return;
 	label = xasprintf("%s.%zu", found->hypothesis_id, n);
 	(void)sched_add(r, KIND_EXPLORE, label, found->hypothesis_id,
 	    found->hypothesis, NULL, 0);
@@ -224,10 +233,10 @@ after_verify(struct run *r, struct subtask *t)
 	run_event(r, "verified",
 	    json_pack("{s:b, s:s, s:s, s:s}", "ok", ok, "reason", t->reason,
 		"subtask", t->id, "candidate", t->of->label));
-	if (!ok) {
+	if (!ok && strcmp(t->of->verdict, "fixed") == 0)
 		explore_again(r, t->of);
+	if (!ok)
 		return;
-	}
 	if (r->winner == NULL ||
 	    select_better(t->patch, t->patch_len, cost(t->of), r->winner->patch,
 		r->winner->patch_len, cost(r->winner->of)))

@@ -315,6 +315,35 @@ def effects(box):
                        if e["tool"] == "run_command"]), 1, api + ": one call")
 
 
+def wordless(box):
+    """A model that mends it and never says so; one whose word is wrong."""
+    repo = box.repo("wordless", lib.SMALL)
+    with FakeServer({"turns": [
+            {"text": "So.", "calls": [call("edit_file", **FIX)]},
+            {"text": "All done!", "repeat": "forever"}]}, key=KEY) as s:
+        r = fixed(box, repo, s, "chat", "never says finish", "--topology",
+                  "single")
+        lib.equal(r.all("summary")[1]["verdict"], "stuck", "it is stuck", r)
+    wrong = dict(FIX, new="-eq")
+    with FakeServer({"scripts": [
+            {"match": "did not hold", "turns": [
+                {"calls": [call("edit_file", **FIX)]}, finish("fixed", "b")]},
+            {"match": ".", "turns": [
+                {"calls": [call("edit_file", **wrong)]},
+                finish("fixed", "a")]}]}, key=KEY) as s:
+        r = fixed(box, repo, s, "chat", "wrong at first", "--topology",
+                  "single")
+        lib.equal([e["ok"] for e in r.all("verified")], [False, True],
+                  "the second one holds", r)
+    with FakeServer({"turns": [{"calls": [call("edit_file", **wrong)]},
+                               finish("fixed", "a")]}, key=KEY) as s:
+        settings(box, s)
+        r = box.run(repo, "-t", lib.SMALL_TEST, "-m", MODELS["chat"],
+                    "--topology", "single", env=s.env())
+        lib.equal(r.status, 1, "wrong for ever: status", r)
+        lib.check(len(r.all("model_call")) <= 6, "wrong for ever: it ends", r)
+
+
 def memory(box):
     """Notes of the person, then of the repository, before the task; a skill is
     named, and read when asked for."""
@@ -344,7 +373,7 @@ def memory(box):
 
 
 ALL = (sessions, fleets, canary, refused_key, no_server, budgets, replayed,
-       resumed, effects, memory)
+       resumed, effects, wordless, memory)
 for one in ALL:
     if not sys.argv[1:] or one.__name__ in sys.argv[1:]:
         with lib.Box() as the_box:
