@@ -11,6 +11,8 @@
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/run.h"
 
+#define HINT_MAX 1000 /* as a hypothesis */
+
 enum {
 	OPT_MAX_TIME = 256,
 	OPT_MAX_CALLS,
@@ -131,6 +133,11 @@ cmd_resume_main(int argc, char **argv)
 	}
 	if (o.hint != NULL && !text_is_utf8(o.hint, strlen(o.hint)))
 		return cmd_usage(&cmd_resume, "the HINT is not UTF-8");
+	if (o.hint != NULL && strlen(o.hint) > HINT_MAX)
+		return cmd_usage(&cmd_resume,
+		    "the HINT is longer than %d bytes: one hypothesis in a "
+		    "sentence or two",
+		    HINT_MAX);
 	if (store_find(*o.resume != '\0' ? o.resume : NULL, &id, &e) < 0)
 		return cmd_fail(&e);
 	o.resume = id;

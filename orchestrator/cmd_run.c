@@ -125,6 +125,23 @@ read_task(int argc, char **argv, const char *file, char **ret, struct err *e)
 	return r;
 }
 
+#define MAX_COMMANDS 60
+#define MAX_COMMAND 8000
+
+static int
+add_command(struct strv *to, const char *option, const char *arg, struct err *e)
+{
+	if (to->n >= MAX_COMMANDS)
+		return err_set(
+		    e, ERR_USAGE, "%s: %d at most", option, MAX_COMMANDS);
+	if (strlen(arg) > MAX_COMMAND)
+		return err_set(e, ERR_USAGE,
+		    "%s: longer than %d bytes: put it in a script", option,
+		    MAX_COMMAND);
+	strv_add(to, arg);
+	return 0;
+}
+
 static int
 set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 {
@@ -143,11 +160,9 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 		if (arg[strspn(arg, " \t\n")] == '\0')
 			return err_set(
 			    e, ERR_USAGE, "-t: the command is empty");
-		strv_add(&o->tests, arg);
-		break;
+		return add_command(&o->tests, "-t", arg, e);
 	case 'k':
-		strv_add(&o->checks, arg);
-		break;
+		return add_command(&o->checks, "-k", arg, e);
 	case 'n':
 		if ((r = num_u64(arg, 1, RUN_MAX_WORKERS, "-n", &n, e)) == 0)
 			o->workers = (unsigned)n;

@@ -31,6 +31,15 @@ put(const char *before, const char *s, const char *after)
 }
 
 static void
+put_wide(const char *s, int width)
+{
+	char text[256];
+
+	(void)text_escape_to(text, sizeof text, s, strlen(s));
+	(void)printf("%-*s ", width, text);
+}
+
+static void
 list(const json_t *summary, const char *key, const char *before)
 {
 	const json_t *v;
@@ -89,8 +98,10 @@ on_row(const struct store_row *row, void *ctx unused_arg)
 		(void)json_get_str(j, "verdict", true, &verdict, NULL);
 		(void)json_get_str(j, "reason", true, &reason, NULL);
 	}
-	(void)printf("  %-14s %-8s %-9s", row->label, row->state,
-	    *row->worker != '\0' ? row->worker : "-");
+	(void)printf("  ");
+	put_wide(row->label, 14);
+	put_wide(row->state, 8);
+	put_wide(*row->worker != '\0' ? row->worker : "-", 8);
 	put(" ", verdict, "");
 	if (*reason != '\0')
 		put(": ", reason, "");
@@ -141,7 +152,8 @@ cmd_show_main(int argc, char **argv)
 		 &cmd_show, argc - optind, argv + optind, false, &s)) != 0)
 		return r;
 	status = store_status(s);
-	(void)printf("%-9s%s\n%-9s%s\n", "run", store_id(s), "status", status);
+	(void)printf("%-9s%s\n", "run", store_id(s));
+	put("status   ", status, "\n");
 	fact(s, "reason");
 	fact(s, "repo");
 	fact(s, "task");

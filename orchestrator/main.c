@@ -3,6 +3,8 @@
  */
 #include "common/compat.h"
 
+#include <sys/resource.h>
+
 #include <fcntl.h>
 #include <getopt.h>
 #include <locale.h>
@@ -154,6 +156,7 @@ main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	log_init("foray");
 	limits_raise_nofile();
+	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 }); /* keys */
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;

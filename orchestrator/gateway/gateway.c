@@ -13,6 +13,8 @@
 #include "orchestrator/store/transcript.h"
 
 #define LATE_MAX 8192
+#define TOKENS_MAX 1000000000       /* of one reply */
+#define REPLY_MAX ((size_t)1 << 20) /* MODEL_RESULT's message */
 #define TURN_MAX_RECORDED 64
 
 enum call_state {
@@ -34,7 +36,9 @@ struct call {
 	struct amount reserved;
 	struct buf late;
 	void *handle;
-	bool gone; /* its worker; the reply is for the record */
+	bool promised; /* store_asked() */
+	bool spent;    /* replies that were thrown away used the budget up */
+	bool gone;     /* its worker; the reply is for the record */
 };
 
 TAILQ_HEAD(calls, call);
@@ -213,14 +217,21 @@ write_transcript(struct call *c, struct err *e)
 
 /* --- the end of a call --------------------------------------------------- */
 
+/* What a server counts is its word; sums and messages must hold it. */
+static uint64_t
+sane(uint64_t tokens)
+{
+	return tokens < TOKENS_MAX ? tokens : TOKENS_MAX;
+}
+
 static void
 spend_of(struct spend *s, const struct usage *u, uint64_t micro)
 {
-	s->in_tokens = u->in_tokens;
-	s->out_tokens = u->out_tokens;
-	s->cached_tokens = u->cached;
-	s->cache_write_tokens = u->cache_write;
-	s->reasoning_tokens = u->reasoning;
+	s->in_tokens = sane(u->in_tokens);
+	s->out_tokens = sane(u->out_tokens);
+	s->cached_tokens = sane(u->cached);
+	s->cache_write_tokens = sane(u->cache_write);
+	s->reasoning_tokens = sane(u->reasoning);
 	s->micro = micro;
 }
 
@@ -230,11 +241,16 @@ settle(struct call *c, const struct provider_answer *a, struct spend *s,
     struct err *e)
 {
 	struct spend lost = { 0 }, all = *s;
+	int r;
 
 	if (a->lost.given)
 		spend_of(&lost, &a->lost, a->lost_micro);
 	spend_add(&all, &lost);
 	ledger_settle(c->ledger, &c->reserved, &all);
+	if (c->promised &&
+	    (r = store_answered(c->g->store, c->subtask, c->attempt,
+		 (unsigned)c->turn, e)) < 0)
+		return r;
 	return a->lost.given ? record(c, "lost", NULL, &lost, a, e) : 0;
 }
 
@@ -281,17 +297,56 @@ refused(struct call *c, struct provider_answer *a)
 	struct spend none = { 0 };
 	struct err e;
 
-	if (settle(c, a, &none, &e) < 0 ||
-	    record(c, fault_name(a->fault.kind), NULL, &none, a, &e) < 0) {
+	int r;
+
+	store_hold(g->store);
+	if ((r = settle(c, a, &none, &e)) == 0)
+		r = record(c, fault_name(a->fault.kind), NULL, &none, a, &e);
+	if (store_release(g->store, r == 0 ? &e : NULL) < 0 || r < 0) {
 		g->ops.failed(g->ops.ctx, &e);
 		return;
 	}
 	if (!c->gone)
 		answer(g, c->conv->worker, c->turn,
-		    a->fault.kind == FAULT_OVERFLOW ? "overflow" : "error",
+		    c->spent                              ? "budget"
+			: a->fault.kind == FAULT_OVERFLOW ? "overflow"
+							  : "error",
 		    a->fault.text);
-	if (a->fault.kind != FAULT_OVERFLOW)
+	if (!c->spent && a->fault.kind != FAULT_OVERFLOW)
 		g->ops.fault(g->ops.ctx, c->conv->worker, &a->fault);
+}
+
+/* It could not be passed on: no reply then, before it is on record as one. */
+static void
+check_size(struct provider_answer *a)
+{
+	char *text = a->message != NULL ? json_text(a->message) : NULL;
+
+	if (text != NULL && strlen(text) > REPLY_MAX) {
+		json_decref(a->message);
+		a->message = NULL;
+		fault_set(&a->fault, FAULT_TOOLARGE,
+		    "the reply is %zu bytes large", strlen(text));
+	}
+	free(text);
+}
+
+static bool
+on_lost(void *ctx, const struct usage *u, uint64_t micro)
+{
+	struct call *c = ctx;
+	struct gateway *g = c->g;
+	struct provider_answer a = { .requests = 1 };
+	struct spend s = { 0 };
+	struct err e;
+
+	spend_of(&s, u, micro);
+	if (record(c, "lost", NULL, &s, &a, &e) < 0) {
+		g->ops.failed(g->ops.ctx, &e);
+		return false;
+	}
+	c->spent |= ledger_charge(c->ledger, &s);
+	return !c->spent;
 }
 
 static void
@@ -301,6 +356,7 @@ on_done(void *ctx, struct provider_answer *a)
 	struct gateway *g = c->g;
 
 	c->handle = NULL;
+	check_size(a);
 	if (a->message != NULL)
 		accepted(c, a);
 	else
@@ -323,6 +379,28 @@ make_late(struct call *c, const char *from_worker)
 		g->ops.late(g->ops.ctx, c->conv->worker, &c->late);
 }
 
+/* Where there is a limit, what is asked for is on record first: after a crash
+ * it counts as spent. */
+static int
+promise(struct call *c)
+{
+	struct spend s = { .in_tokens = c->reserved.in_tokens,
+		.out_tokens = c->reserved.out_tokens,
+		.micro = c->reserved.micro };
+	struct err e;
+
+	if (!ledger_is_limited(c->ledger))
+		return 0;
+	c->promised = true;
+	if (store_asked(c->g->store, c->conv->worker, c->subtask, c->attempt,
+		(unsigned)c->turn, &s, &e) == 0)
+		return 0;
+	ledger_release(c->ledger, &c->reserved);
+	c->g->ops.failed(c->g->ops.ctx, &e);
+	call_free(c);
+	return -1;
+}
+
 /* The call may be gone afterwards. False: it waits for others. */
 static bool
 try_call(struct call *c)
@@ -334,6 +412,7 @@ try_call(struct call *c)
 		.wires = c->conv->wires,
 		.n = c->conv->n,
 		.late = c->late.len > 0 ? buf_str(&c->late) : NULL,
+		.lost = on_lost,
 		.done = on_done,
 		.ctx = c };
 	void *handle = NULL;
@@ -355,6 +434,8 @@ try_call(struct call *c)
 		call_free(c);
 		return true;
 	}
+	if (promise(c) < 0)
+		return true;
 	c->state = CALL_ASKED;
 	g->asked++;
 	g->provider.ask(g->provider.self, &q, &handle);

@@ -103,6 +103,37 @@ spend_add(struct spend *to, const struct spend *s)
 	to->micro += s->micro;
 }
 
+static bool
+is_spent(const struct ledger *l)
+{
+	const struct spend *s = &l->spent;
+
+	return (l->max_tokens != 0 &&
+		   s->in_tokens + s->out_tokens >= l->max_tokens) ||
+	    (l->max_micro != 0 && s->micro >= l->max_micro);
+}
+
+bool
+ledger_is_limited(const struct ledger *l)
+{
+	while (l != NULL && l->max_tokens == 0 && l->max_micro == 0)
+		l = l->parent;
+	return l != NULL;
+}
+
+bool
+ledger_charge(struct ledger *l, const struct spend *s)
+{
+	bool spent = false;
+
+	for (; l != NULL; l = l->parent) {
+		spend_add(&l->spent, s);
+		if (is_spent(l))
+			spent = l->out = true;
+	}
+	return spent;
+}
+
 void
 ledger_settle(struct ledger *l, const struct amount *a, const struct spend *s)
 {

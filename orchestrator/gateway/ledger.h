@@ -46,6 +46,10 @@ void ledger_settle(
     struct ledger *l, const struct amount *a, const struct spend *s);
 /* The request was not made after all, or no reply came of it. */
 void ledger_release(struct ledger *l, const struct amount *a);
+/* Is there a limit of tokens or money, here or above? */
+bool ledger_is_limited(const struct ledger *l);
+/* Beside a reservation that stays. True: a limit is reached, here or above. */
+bool ledger_charge(struct ledger *l, const struct spend *s);
 void spend_add(struct spend *to, const struct spend *s);
 /* {"calls","in_tokens","out_tokens","cached_tokens","reasoning_tokens",
  * "cost_usd"} */

@@ -37,6 +37,10 @@ struct provider_ask {
 	size_t n;
 	const char *late;    /* copied */
 	uint64_t max_output; /* tokens; 0: the endpoint's */
+	/* A reply that the server had begun is thrown away: what it used, or an
+	 * estimate. False: the budget is spent, do not try again. May be NULL.
+	 */
+	bool (*lost)(void *ctx, const struct usage *u, uint64_t micro);
 	/* a is borrowed but for a->message, which is done's. */
 	void (*done)(void *ctx, struct provider_answer *a);
 	void *ctx;

@@ -38,7 +38,9 @@ run_event(struct run *r, const char *name, json_t *fields)
 	if (r->o.json) {
 		(void)fputs(text, stdout);
 		(void)fputc('\n', stdout);
-		(void)fflush(stdout);
+		if (fflush(stdout) != 0 || ferror(stdout))
+			run_end(r, EXIT_FATAL, "error",
+			    "stdout: nobody reads the events any more");
 	}
 	if (r->plain != NULL)
 		plain_event(r->plain, name, ev);

@@ -13,6 +13,7 @@
 
 #define BODY_MAX ((size_t)1 << 20)
 #define HOPS_MAX 5
+#define URL_MAX 4096
 #define TIME_MS 30000
 #define WAITING_MAX 64
 
@@ -187,10 +188,9 @@ static void
 send_result(struct run *r, const char *worker, const struct msg *m)
 {
 	struct worker *w = sched_worker(r, worker);
-	struct err e;
 
-	if (w != NULL && hosts_send(w->host, w->name, m, &e) < 0)
-		log_debug("%s to %s: %s", msg_name(m->type), w->name, e.text);
+	if (w != NULL)
+		handle_send(r, w, m);
 }
 
 static void
@@ -281,7 +281,9 @@ follow(struct fetch *t, const struct http_reply *r, struct err *e)
 		(void)err_set(e, ERR_DENIED, "over %d redirects", HOPS_MAX);
 		return false;
 	}
-	if ((to = target(t->url, r->location)) == NULL) {
+	to = target(t->url, r->location);
+	if (to == NULL || strlen(to) > URL_MAX) {
+		free(to);
 		(void)err_set(e, ERR_DENIED, "a redirect to what is no URL");
 		return false;
 	}

@@ -11,12 +11,17 @@
 #include "orchestrator/run/fetch.h"
 #include "orchestrator/run/reproduce.h"
 
-static void
-reply(struct run *r unused_arg, struct worker *w, const struct msg *m)
+void
+handle_send(struct run *r, struct worker *w, const struct msg *m)
 {
 	struct err e = { 0 };
+	int rc = hosts_send(w->host, w->name, m, &e);
 
-	if (hosts_send(w->host, w->name, m, &e) < 0)
+	if (rc == ERR_LIMIT || rc == ERR_PROTO || rc == ERR_SYNTAX)
+		/* It would wait for ever. */
+		run_end(r, EXIT_FATAL, "error", "%s to %s can't be sent: %s",
+		    msg_name(m->type), w->name, e.text);
+	else if (rc < 0)
 		log_debug("%s to %s: %s", msg_name(m->type), w->name, e.text);
 }
 
@@ -76,7 +81,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	/* The built-in model reads its whole conversation each time. */
 	o->context = is_own(r) ? UINT32_MAX : r->context;
 	o->max_output = r->max_output;
-	reply(r, w, &out);
+	handle_send(r, w, &out);
 	strv_clear(&tests);
 	free(prompt);
 	free(role);
@@ -106,7 +111,7 @@ on_audit(struct run *r, struct worker *w, const struct msg *m)
 	out.u.verdict.verdict = "allow";
 	if (in->seq == w->audit_seq) {
 		/* Asked again, the answer was lost: one act, one line. */
-		reply(r, w, &out);
+		handle_send(r, w, &out);
 		return;
 	}
 	if (audit_write(r->audit, run_now(r), w->name, in->act, in->subject,
@@ -117,7 +122,7 @@ on_audit(struct run *r, struct worker *w, const struct msg *m)
 	} else {
 		w->audit_seq = in->seq;
 	}
-	reply(r, w, &out);
+	handle_send(r, w, &out);
 }
 
 static void
@@ -131,7 +136,7 @@ on_fetch(struct run *r, struct worker *w, const struct msg *m)
 	}
 	out.u.fetch_result.seq = m->u.fetch.seq;
 	out.u.fetch_result.error = "nothing is fetched in this run";
-	reply(r, w, &out);
+	handle_send(r, w, &out);
 }
 
 static void

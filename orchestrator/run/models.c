@@ -63,10 +63,9 @@ on_answer(void *ctx, const char *worker, const struct msg *m)
 {
 	struct run *r = ctx;
 	struct worker *w = sched_worker(r, worker);
-	struct err e;
 
-	if (w != NULL && hosts_send(w->host, w->name, m, &e) < 0)
-		log_debug("%s to %s: %s", msg_name(m->type), w->name, e.text);
+	if (w != NULL)
+		handle_send(r, w, m);
 }
 
 static void

@@ -225,7 +225,7 @@ prompt_role(const struct run *r, const struct subtask *t)
 	buf_init(&b, BUF_NOMAX);
 	if (!is_builtin(r)) {
 		add_role(r, t, &b);
-		if (b.len == 0 && t->kind == KIND_EXPLORE)
+		if (t->hypothesis == NULL && t->kind == KIND_EXPLORE)
 			(void)buf_adds(&b, "Find the cause and fix it.\n");
 	}
 	return buf_detach(&b, NULL);

@@ -422,6 +422,7 @@ results_check(struct run *r)
 {
 	const char *why;
 
+	r->no_more |= r->ledger.out;
 	if (r->phase != PHASE_EXPLORE)
 		return;
 	if (r->no_more) {

@@ -309,6 +309,13 @@ on_row(const struct store_row *row, void *ctx)
 		0)
 		return 0;
 	tell(&told, j);
+	/* What a budget ended goes on: its replies are on record. */
+	if (strcmp(told.m.verdict, "budget") == 0) {
+		t->reopened = true;
+		told_clear(&told);
+		json_decref(j);
+		return 0;
+	}
 	if (kind == KIND_EXPLORE || kind == KIND_REPRODUCE)
 		(void)store_patch(
 		    r->store, t->id, &t->patch, &t->patch_len, NULL);
@@ -338,6 +345,7 @@ add_hint(struct run *r)
 int
 resume_load(struct run *r, struct err *e)
 {
+	const struct subtask *t;
 	int rc;
 
 	(void)store_spend(r->store, NULL, &r->ledger.spent);
@@ -345,6 +353,9 @@ resume_load(struct run *r, struct err *e)
 	r->loading = true;
 	r->phase = PHASE_BASELINE;
 	rc = store_subtasks(r->store, on_row, r, e);
+	TAILQ_FOREACH (t, &r->subtasks, entry)
+		if (t->reopened && rc == 0)
+			rc = store_reopen(r->store, t->id, e);
 	r->loading = false;
 	if (rc < 0 || r->phase == PHASE_END)
 		return rc;

@@ -30,6 +30,8 @@
 #include "orchestrator/verify/apply.h"
 #include "sandbox/policy/guard.h"
 
+#define MAX_PROTECTED 8192 /* TASK.guarded */
+
 void
 run_end(
     struct run *r, int exit_status, const char *status, const char *fmt, ...)
@@ -188,6 +190,11 @@ find_tests(struct run *r, struct err *e)
 	if ((rc = snapshot_unignored(&r->snap, &files, e)) == 0)
 		guard_select(
 		    &files, &r->o.protect, &commands, r->workdir, &r->guarded);
+	if (rc == 0 && r->guarded.n > MAX_PROTECTED)
+		rc = err_set(e, ERR_USAGE,
+		    "%zu files are tests or run them and would be protected; "
+		    "%d at most can be: run foray on a copy with a part of them",
+		    r->guarded.n, MAX_PROTECTED);
 	strv_clear(&files);
 	strv_clear(&commands);
 	if (why != NULL)

@@ -133,6 +133,14 @@ sched_idle(const struct run *r)
 	return true;
 }
 
+/* What may be a fix is being looked at: no money on others meanwhile. */
+static bool
+is_decided_soon(const struct run *r)
+{
+	return strcmp(r->model, "builtin") != 0 && !r->o.all &&
+	    sched_count(r, KIND_VERIFY, SUBTASK_RUNNING) > 0;
+}
+
 static struct subtask *
 next_subtask(struct run *r)
 {
@@ -146,7 +154,8 @@ next_subtask(struct run *r)
 			continue;
 		/* Without a failing test there is nothing to judge it by. */
 		if (t->kind == KIND_EXPLORE &&
-		    (r->no_more || r->base.failing.n == 0 ||
+		    (r->no_more || is_decided_soon(r) ||
+			r->base.failing.n == 0 ||
 			sched_count(r, KIND_EXPLORE, SUBTASK_RUNNING) >=
 			    r->o.workers))
 			continue;

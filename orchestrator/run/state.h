@@ -60,6 +60,7 @@ struct subtask {
 	enum kind kind;
 	enum subtask_state state;
 	unsigned attempts;
+	bool reopened;            /* a budget had ended it */
 	unsigned attempts_before; /* of them, before the run went on */
 	char *label;              /* "H3", "verify H3", "baseline" */
 	char *hypothesis;         /* explore, and verify of it */
@@ -180,6 +181,8 @@ void sched_free(struct run *r);
 
 /* handle.c: messages of workers */
 void handle_msg(struct run *r, struct worker *w, const struct msg *m);
+/* What can't be encoded ends the run: nobody may wait for it. */
+void handle_send(struct run *r, struct worker *w, const struct msg *m);
 
 /* models.c: the model and its gateway */
 int models_find(struct run *r, struct err *e);

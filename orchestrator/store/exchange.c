@@ -28,6 +28,32 @@ store_exchange(struct store *s, const struct store_exchange *x, struct err *e)
 	return r < 0 ? r : 0;
 }
 
+int
+store_asked(struct store *s, const char *worker, const char *subtask,
+    unsigned attempt, unsigned turn, const struct spend *p, struct err *e)
+{
+	int r = store_exec(s, e,
+	    "INSERT INTO exchange(worker,subtask,attempt,turn,status,in_tokens,"
+	    "out_tokens,cached_tokens,cache_write_tokens,reasoning_tokens,micro)"
+	    " VALUES(?,?,?,?,'asked',?,?,0,0,0,?)",
+	    "ssiiiii", worker, subtask, (int64_t)attempt, (int64_t)turn,
+	    (int64_t)p->in_tokens, (int64_t)p->out_tokens, (int64_t)p->micro);
+
+	return r < 0 ? r : 0;
+}
+
+int
+store_answered(struct store *s, const char *subtask, unsigned attempt,
+    unsigned turn, struct err *e)
+{
+	int r = store_exec(s, e,
+	    "DELETE FROM exchange WHERE subtask=? AND turn=? AND attempt=?"
+	    " AND status='asked'",
+	    "sii", subtask, (int64_t)turn, (int64_t)attempt);
+
+	return r < 0 ? r : 0;
+}
+
 static uint64_t
 column(sqlite3_stmt *st, int i)
 {
@@ -109,6 +135,7 @@ store_results_after(
 {
 	sqlite3_stmt *st = store_prepare(s,
 	    "SELECT base, tail FROM exchange WHERE worker=? AND turn=?"
+	    " AND status!='asked'"
 	    " ORDER BY id DESC LIMIT 1",
 	    "si", r->worker, (int64_t)r->turn + 1);
 

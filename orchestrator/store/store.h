@@ -123,6 +123,15 @@ struct store_exchange {
 int store_exchange(
     struct store *s, const struct store_exchange *x, struct err *e);
 
+/* A request is about to be made that may cost so much; it counts until it is
+ * answered. */
+int store_asked(struct store *s, const char *worker, const char *subtask,
+    unsigned attempt, unsigned turn, const struct spend *p, struct err *e);
+int store_answered(struct store *s, const char *subtask, unsigned attempt,
+    unsigned turn, struct err *e);
+/* A summary goes: the subtask is to go on. */
+int store_reopen(struct store *s, const char *subtask, struct err *e);
+
 /* A reply on record. */
 struct store_reply {
 	char *reply;

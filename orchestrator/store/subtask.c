@@ -88,6 +88,15 @@ store_last_worker(struct store *s)
 }
 
 int
+store_reopen(struct store *s, const char *subtask, struct err *e)
+{
+	int r = store_exec(
+	    s, e, "DELETE FROM summary WHERE subtask=?", "s", subtask);
+
+	return r < 0 ? r : 0;
+}
+
+int
 store_subtasks(struct store *s, int (*cb)(const struct store_row *, void *),
     void *ctx, struct err *e)
 {
@@ -114,6 +123,10 @@ store_subtasks(struct store *s, int (*cb)(const struct store_row *, void *),
 			.summary = (const char *)sqlite3_column_text(st, 7),
 		};
 
+		/* A hand may have been at it. */
+		if (row.subtask == NULL || row.kind == NULL ||
+		    row.label == NULL || row.state == NULL)
+			continue;
 		if (row.worker == NULL)
 			row.worker = "";
 		if (cb(&row, ctx) != 0)

@@ -165,8 +165,11 @@ on_planned(struct plain *p, const json_t *ev)
 	const json_t *v;
 	size_t i;
 
-	printed(p, ev, "plan", "%zu hypotheses; %s", count(ev, "hypotheses"),
-	    str(ev, "reason"));
+	printed(p, ev, "plan", "%zu hypotheses%s%s", count(ev, "hypotheses"),
+	    *str(ev, "reason") != '\0' ? "; " : "", str(ev, "reason"));
+	if (json_is_number(json_object_get(ev, "ceiling_usd")))
+		printed(p, ev, "", "they may cost $%.2f at most",
+		    json_number_value(json_object_get(ev, "ceiling_usd")));
 	json_array_foreach (json_object_get(ev, "hypotheses"), i, v)
 		printed(
 		    p, ev, "", "%s: %s", str(v, "id"), str(v, "hypothesis"));
@@ -203,12 +206,16 @@ on_progress(struct plain *p, const json_t *ev)
 static void
 on_summary(struct plain *p, const json_t *ev)
 {
+	char tried[48] = "";
+
 	if (strcmp(str(ev, "kind"), "explore") != 0)
 		return;
-	printed(p, ev, str(ev, "worker"), "%s: %s%s%s (%lld edits tried)",
-	    str(ev, "label"), str(ev, "verdict"),
-	    *str(ev, "reason") != '\0' ? ", " : "", str(ev, "reason"),
-	    num(ev, "tried"));
+	if (num(ev, "tried") > 0)
+		(void)snprintf(tried, sizeof tried, " (%lld edits tried)",
+		    num(ev, "tried"));
+	printed(p, ev, str(ev, "worker"), "%s: %s%s%s%s", str(ev, "label"),
+	    str(ev, "verdict"), *str(ev, "reason") != '\0' ? ", " : "",
+	    str(ev, "reason"), tried);
 }
 
 static void
@@ -265,15 +272,37 @@ on_host_down(struct plain *p, const json_t *ev)
 	printed(p, ev, "host", "lost: %s", str(ev, "reason"));
 }
 
+/* A price that is not known is no price of nothing. */
+static void
+put_bill(struct plain *p, const json_t *ev, const json_t *usage)
+{
+	double usd = json_real_value(json_object_get(usage, "cost_usd"));
+	double wall = json_real_value(json_object_get(ev, "wall_s"));
+	long long tokens = num(usage, "in_tokens") + num(usage, "out_tokens");
+
+	if (tokens > 0 && usd == 0)
+		printed(p, ev, "",
+		    "%lld model calls, %lld tokens (price not known), %.1f s",
+		    num(usage, "calls"), tokens, wall);
+	else
+		printed(p, ev, "", "%lld model calls, $%.4f, %.1f s",
+		    num(usage, "calls"), usd, wall);
+}
+
+static bool
+goes_on(const char *status)
+{
+	return strcmp(status, "interrupted") == 0 ||
+	    strcmp(status, "budget") == 0 || strcmp(status, "error") == 0;
+}
+
 static void
 on_run_finished(struct plain *p, const json_t *ev)
 {
 	const json_t *u = json_object_get(ev, "usage");
 
 	printed(p, ev, str(ev, "status"), "%s", str(ev, "reason"));
-	printed(p, ev, "", "%lld model calls, $%.4f, %.1f s", num(u, "calls"),
-	    json_real_value(json_object_get(u, "cost_usd")),
-	    json_real_value(json_object_get(ev, "wall_s")));
+	put_bill(p, ev, u);
 	if (strcmp(str(ev, "evidence"), "reproducer") == 0)
 		printed(p, ev, "evidence",
 		    "a test that a worker wrote; the patch has it, read it");
@@ -288,8 +317,10 @@ on_run_finished(struct plain *p, const json_t *ev)
 		    "%s (`foray diff` shows it, `foray apply` applies it)",
 		    str(ev, "patch"));
 	else
-		printed(p, ev, "", "`foray show %s` shows what was tried",
-		    str(ev, "run"));
+		printed(p, ev, "", "`foray show %s` shows what was tried%s",
+		    str(ev, "run"),
+		    goes_on(str(ev, "status")) ? ", `foray resume` carries on"
+					       : "");
 }
 
 static const struct {

@@ -292,6 +292,48 @@ def resumed(box):
                       what + ": the audit chain holds")
 
 
+def raised(box):
+    """What a budget ended goes on with a larger one: nothing is asked twice."""
+    for n, (topology, limit) in enumerate((("single", 4), ("escalate", 8),
+                                           ("hypotheses", 6))):
+        repo = box.repo("raised%d" % n, lib.SMALL)
+        script = search(hypotheses=2, right=2, steps=4)
+        script["turns"] = session(8)["turns"]
+        what = topology + ", raised"
+        with FakeServer(script, key=KEY) as s:
+            settings(box, s)
+            r = box.run(repo, "-t", lib.SMALL_TEST, "-m", MODELS["chat"], "-n",
+                        "2", "--topology", topology, "--max-calls", str(limit),
+                        env=s.env())
+            lib.equal(r.status, 3, what + ": the budget ends it", r)
+            again = box.do("resume", "--json", env=s.env())
+            lib.equal(again.status, 3, what + ": without more it stays", again)
+            asked = len(s.log())
+            lib.check(asked <= limit, what + ": no more than that", asked)
+            r = box.do("resume", "--json", "--max-calls", "60", env=s.env())
+            lib.equal(r.status, 0, what + ": goes on and fixes it", r)
+            bill(box, s, what)
+
+
+def overrun(box):
+    """Replies that are thrown away are paid for, too: no limit is passed by
+    more than one request."""
+    price = {"in": 10, "cached": 1, "out": 100}
+    for fault in ("empty", "cut", "badjson"):
+        repo = box.repo("overrun-" + fault, lib.SMALL)
+        with FakeServer(session(60), key=KEY, faults=fault + ":0.5",
+                        seed=5) as s:
+            settings(box, s, price)
+            r = box.run(repo, "-t", lib.SMALL_TEST, "-m", "priced/fake-model",
+                        "--topology", "single", "--max-usd", "0.2",
+                        env=s.env(), timeout=120)
+            usage = r.finished.get("usage", {})
+            lib.equal(r.status, 3, fault + ": status", r)
+            lib.check(0.2 <= usage.get("cost_usd", 9) < 0.32, fault + ": spent", usage)
+            # A prompt is some 2000 tokens: two cents.
+            lib.check(len(s.log()) < 40, fault + ": requests", len(s.log()))
+
+
 def effects(box):
     """D-007, D-008: a reply that is cut off does nothing; a request that is
     lost repeats no tool's effect."""
@@ -373,7 +415,8 @@ def memory(box):
 
 
 ALL = (sessions, fleets, canary, refused_key, no_server, budgets, replayed,
-       resumed, effects, wordless, memory)
+       resumed, effects, wordless, raised, overrun,
+       memory)
 for one in ALL:
     if not sys.argv[1:] or one.__name__ in sys.argv[1:]:
         with lib.Box() as the_box:
