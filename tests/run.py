@@ -19,6 +19,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
 LIMIT = 600
+# These have the machine for themselves: they kill at moments that they time.
+ALONE = ("interrupt", "isolation", "kill_some")
 
 
 def find(build, long):
@@ -105,14 +107,15 @@ def main():
             print(text[-20000:])
             print("FAILED: %s: %s" % (name, outcome), flush=True)
 
-    # Units share the machine; whole-program tests have it for themselves,
-    # since they look at all processes and at times.
-    quick = [t for t in tests if not t[0].startswith("integration/")]
+    alone = [t for t in tests if args.long or os.path.basename(t[0]) in ALONE]
+    shared = [t for t in tests if t not in alone]
     with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
-        jobs = [(n, pool.submit(run_one, n, a, build, limit)) for n, a in quick]
-        for name, job in jobs:
-            report(name, job.result())
-    for name, argv in tests[len(quick):]:
+        # The longest first, so that none is left over at the end.
+        jobs = {pool.submit(run_one, n, a, build, limit): n for n, a in
+                sorted(shared, key=lambda t: not t[0].startswith("integ"))}
+        for job in concurrent.futures.as_completed(jobs):
+            report(jobs[job], job.result())
+    for name, argv in alone:
         report(name, run_one(name, argv, build, limit))
     print("%d s%s" % (time.monotonic() - start,
                       ", %d skipped" % skipped if skipped else ""))

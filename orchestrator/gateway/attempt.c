@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "common/log.h"
 #include "common/loop.h"
 #include "orchestrator/gateway/attempt.h"
 
@@ -9,6 +10,7 @@
 #define REFUSAL_MAX ((size_t)64 << 10)
 #define SNIFF 8       /* bytes that tell the shape */
 #define GRACE_MS 1000 /* for the connection's end, after the reply's */
+#define KEY_MIN 12    /* a shorter one may be any word */
 
 static void
 on_event(void *ctx, const char *event, const char *data, size_t len)
@@ -26,6 +28,7 @@ attempt_init(struct attempt *a)
 	sse_init(&a->sse, on_event, a);
 	buf_init(&a->raw, WHOLE_MAX);
 	a->fault = (struct fault){ 0 };
+	a->begun = false;
 	a->shape = SHAPE_UNKNOWN;
 	a->call = NULL;
 	a->grace = NULL;
@@ -41,6 +44,78 @@ attempt_clear(struct attempt *a)
 	reply_clear(&a->reply);
 	sse_clear(&a->sse);
 	buf_clear(&a->raw);
+}
+
+/* --- the key -------------------------------------------------------------- */
+
+static void
+scrub_buf(struct buf *b, const char *key)
+{
+	if (b->len > 0)
+		(void)fault_scrub_whole(b->data, b->len, key);
+}
+
+static void
+scrub_str(char *s, const char *key)
+{
+	if (s != NULL)
+		(void)fault_scrub_whole(s, strlen(s), key);
+}
+
+/* Every string in it. As deep as the parser allowed. */
+static void
+scrub_json(json_t *j, const char *key)
+{
+	const char *name;
+	json_t *v;
+	size_t i;
+	char *s;
+
+	json_object_foreach (j, name, v)
+		scrub_json(v, key);
+	json_array_foreach (j, i, v)
+		scrub_json(v, key);
+	if (!json_is_string(j))
+		return;
+	i = json_string_length(j);
+	s = xmalloc(i + 1);
+	memcpy(s, json_string_value(j), i + 1);
+	if (fault_scrub_whole(s, i, key))
+		(void)json_string_setn(j, s, i);
+	free(s);
+}
+
+/* Also where it is the name of a member. */
+static void
+scrub_call(struct reply_call *c, const char *key)
+{
+	char *s;
+
+	scrub_str(c->id, key);
+	scrub_str(c->name, key);
+	scrub_buf(&c->args, key);
+	if (c->args_json == NULL)
+		return;
+	s = json_text(c->args_json);
+	if (c->args.len == 0 && fault_scrub_whole(s, strlen(s), key)) {
+		(void)buf_adds(&c->args, s);
+		json_decref(c->args_json);
+		c->args_json = NULL;
+	}
+	free(s);
+}
+
+void
+attempt_scrub(struct attempt *a, const char *key)
+{
+	struct reply *r = &a->reply;
+
+	if (key == NULL || strlen(key) < KEY_MIN)
+		return;
+	scrub_buf(&r->text, key);
+	for (size_t i = 0; i < r->n_calls; i++)
+		scrub_call(&r->calls[i], key);
+	scrub_json(r->opaque, key);
 }
 
 /* --- the bytes ------------------------------------------------------------ */
@@ -113,6 +188,7 @@ on_data(
 {
 	struct attempt *a = ctx;
 
+	a->begun |= status / 100 == 2;
 	if (a->shape == SHAPE_STREAM) {
 		if (feed(a, p, len) < 0)
 			return -1;
@@ -181,6 +257,7 @@ on_done(void *ctx, const struct http_reply *r)
 	bool ours = a->fault.kind != FAULT_NONE || a->reply.done ||
 	    a->reply.fault.kind != FAULT_NONE;
 
+	a->begun |= r->status / 100 == 2;
 	a->call = NULL;
 	loop_del(a->loop, a->grace);
 	a->grace = NULL;

@@ -27,6 +27,7 @@ struct attempt {
 	/* the outcome, at done */
 	struct reply reply;
 	struct fault fault; /* FAULT_NONE: reply is whole */
+	bool begun;         /* a 2xx came: the server may count it */
 	uint64_t ms;
 	/* private */
 	struct http_call *call;
@@ -40,6 +41,9 @@ struct attempt {
 /* The caller's fields are set. Then once start, then clear. */
 void attempt_init(struct attempt *a);
 int attempt_start(struct attempt *a, struct http_request *q, struct err *e);
+/* Overwrite key (may be NULL) wherever the reply holds it. A word as short as
+ * "ollama" is no secret, and stays. */
+void attempt_scrub(struct attempt *a, const char *key);
 /* Ends it when it runs; no done follows. Allowed from within done. */
 void attempt_clear(struct attempt *a);
 

@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 
+#include <ctype.h>
 #include <inttypes.h>
 
 #include "common/text.h"
@@ -56,32 +57,102 @@ fault_set(struct fault *f, enum fault_kind k, const char *fmt, ...)
 	(void)text_escape_to(f->text, sizeof f->text, text, strlen(text));
 }
 
-/* The end of text may be the beginning of the secret: the text was cut. */
-static void
-scrub_end(char *text, size_t len, const char *secret, size_t secret_len)
+/* How often JSON in JSON in JSON writes a backslash before one character. */
+#define ESCAPES_MAX 8
+
+/* Is s, up to end, "uXXXX" for c? */
+static bool
+is_unicode_escape(const char *s, const char *end, char c)
 {
-	for (size_t n = secret_len - 1; n >= SECRET_MIN; n--) {
-		if (n > len || memcmp(text + len - n, secret, n) != 0)
+	char hex[5] = "", want[5];
+
+	if (end - s < 5 || s[0] != 'u')
+		return false;
+	memcpy(hex, s + 1, 4);
+	(void)snprintf(
+	    want, sizeof want, "%04x", (unsigned)tolower((unsigned char)c));
+	if (strcasecmp(hex, want) == 0)
+		return true;
+	(void)snprintf(
+	    want, sizeof want, "%04x", (unsigned)toupper((unsigned char)c));
+	return strcasecmp(hex, want) == 0;
+}
+
+/* Bytes that the beginning of secret takes at s; *ret_n: how much of it. */
+static size_t
+match(const char *s, const char *end, const char *secret, size_t *ret_n)
+{
+	const char *at = s, *c = secret;
+	size_t run, own;
+
+	while (*c != '\0' && at < end) {
+		for (run = 0; at + run < end && at[run] == '\\';)
+			if (++run == ESCAPES_MAX)
+				break;
+		own = strspn(c, "\\");
+		if (own > 0) {
+			if (run < own && at + run < end)
+				break;
+			c += run < own ? run : own;
+			at += run;
 			continue;
-		memset(text + len - n, '*', n);
-		return;
+		}
+		if (at + run == end) {
+			at += run; /* cut within an escape */
+			break;
+		}
+		if (run > 0 && is_unicode_escape(at + run, end, *c))
+			at += run + 5;
+		else if (tolower((unsigned char)at[run]) ==
+		    tolower((unsigned char)*c))
+			at += run + 1;
+		else
+			break;
+		c++;
 	}
+	*ret_n = (size_t)(c - secret);
+	return (size_t)(at - s);
+}
+
+/* cut: the end of text may be the beginning of the secret. */
+static bool
+scrub(char *text, size_t len, const char *secret, bool cut)
+{
+	const char *end = text + len;
+	size_t whole = secret != NULL ? strlen(secret) : 0, bytes, n;
+	bool any = false;
+
+	for (size_t i = 0; whole > 0 && i < len; i++) {
+		bytes = match(text + i, end, secret, &n);
+		if (n < whole && (!cut || n < SECRET_MIN || i + bytes < len))
+			continue;
+		memset(text + i, '*', bytes);
+		i += bytes - 1;
+		any = true;
+	}
+	return any;
+}
+
+bool
+fault_scrub_whole(char *text, size_t len, const char *secret)
+{
+	return scrub(text, len, secret, false);
 }
 
 void
 fault_scrub(char *text, const char *secret)
 {
-	size_t n = secret != NULL ? strlen(secret) : 0, len;
-	char *at = text;
-
-	if (n == 0)
-		return;
-	for (; (at = strstr(at, secret)) != NULL; at += n)
-		memset(at, '*', n);
-	len = strlen(text);
-	scrub_end(text, len, secret, n);
+	(void)scrub(text, strlen(text), secret, true);
 	if (text_ends(text, "..."))
-		scrub_end(text, len - 3, secret, n);
+		(void)scrub(text, strlen(text) - 3, secret, true);
+}
+
+uint64_t
+fault_wait_most(uint64_t max_wait_ms)
+{
+	return max_wait_ms < UINT64_MAX / FAULT_WAIT_TIMES
+	    ? max_wait_ms * FAULT_WAIT_TIMES
+	    : UINT64_MAX;
 }
 
 char *

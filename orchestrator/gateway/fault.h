@@ -26,9 +26,13 @@ enum fault_kind {
 	FAULT_NOMODEL,  /* 404: no such model or path */
 	FAULT_REQUEST,  /* other 4xx */
 	FAULT_TLS,      /* the certificate does not fit */
-	FAULT_TOOLARGE, /* the reply passes the cap */
+	FAULT_TOOLARGE, /* the reply passes a cap: again, but twice at most */
 	FAULT_CANCELLED
 };
+
+/* A wait of up to so many times max_wait_ms is kept when a server asks for it;
+ * a longer one is no wait any more. */
+#define FAULT_WAIT_TIMES 10
 
 struct fault {
 	enum fault_kind kind;
@@ -39,7 +43,10 @@ struct fault {
 	 */
 	uint64_t context; /* the window: FAULT_OVERFLOW, FAULT_OUTPUT */
 	uint64_t output;  /* the most for a reply: FAULT_OUTPUT */
-	char text[512];   /* one line for a person, from the server */
+	/* FAULT_REQUEST: max_tokens or max_completion_tokens is not known under
+	 * that name. */
+	bool output_name;
+	char text[512]; /* one line for a person, from the server */
 };
 
 /* "rate_limited", "overloaded", "server_error", "network", "broken_stream",
@@ -52,8 +59,9 @@ bool fault_retryable(enum fault_kind k);
 /* From a reply that is no 2xx, or whose body is an error object or no reply at
  * all. retry_after: the header's value (seconds, or an HTTP date; now_s: the
  * wall clock), or NULL; without it a wait named in the body counts ("try again
- * in 7.6s"). A wait beyond max_wait_ms with 429 is FAULT_QUOTA ("9 days").
- * The text begins with "HTTP STATUS". */
+ * in 7.6s"). A wait of up to FAULT_WAIT_TIMES times max_wait_ms is to be waited
+ * as asked; beyond it 429 is FAULT_QUOTA ("9 days"). The text begins with "HTTP
+ * STATUS". */
 void fault_from_http(struct fault *f, long status, const char *content_type,
     const char *retry_after, const char *body, size_t len, uint64_t max_wait_ms,
     int64_t now_s);
@@ -64,8 +72,14 @@ void fault_from_error(struct fault *f, const char *type, const char *message);
 void fault_from_curl(struct fault *f, int code, const char *text);
 void fault_set(struct fault *f, enum fault_kind k, const char *fmt, ...)
     printflike(3, 4);
-/* Overwrite every occurrence of secret in text, one cut off at its end too. */
+/* Overwrite every occurrence of secret in text, one cut off at its end too, in
+ * any case and as JSON may write it ("\/", "\"", "\u0073"). */
 void fault_scrub(char *text, const char *secret);
+/* The same for len bytes that were not cut (NULs are allowed). True: some were
+ * overwritten. */
+bool fault_scrub_whole(char *text, size_t len, const char *secret);
+/* The longest wait that is kept for a server. */
+uint64_t fault_wait_most(uint64_t max_wait_ms);
 /* "9 days", "3 hours", "5 minutes", "7 s" into dst. Returns dst. */
 char *fault_wait_words(uint64_t ms, char *dst, size_t size);
 

@@ -247,6 +247,25 @@ output_refused(struct fault *f, const char *s)
 	return refused;
 }
 
+/* "Unsupported parameter: 'max_tokens' ... Use 'max_completion_tokens'", and
+ * the other way round. */
+static bool
+name_refused(const char *s)
+{
+	static const char *const reasons[] = { "unsupported", "not supported",
+		"unknown", "unrecognized", "unexpected", "extra fields",
+		"extra inputs", "extra_forbidden", "not permitted",
+		"not allowed" };
+
+	if (strcasestr(s, "max_tokens") == NULL &&
+	    strcasestr(s, "max_completion_tokens") == NULL)
+		return false;
+	for (size_t i = 0; i < nitems(reasons); i++)
+		if (strcasestr(s, reasons[i]) != NULL)
+			return true;
+	return false;
+}
+
 /* What the words alone say; FAULT_NONE: nothing. */
 static enum fault_kind
 by_words(struct fault *f, const struct said *s)
@@ -352,7 +371,8 @@ fault_from_http(struct fault *f, long status, const char *content_type,
 	*f = (struct fault){ .status = status };
 	read_body(&s, body, len);
 	find_wait(f, &s, retry_after, text, now_s);
-	short_wait = f->has_retry_after && f->retry_after_ms <= max_wait_ms;
+	short_wait = f->has_retry_after &&
+	    f->retry_after_ms <= fault_wait_most(max_wait_ms);
 	if (s.root == NULL && !is_html(content_type, text))
 		s.message = text[0] != '\0' ? text : NULL;
 	words = by_words(f, &s);
@@ -368,6 +388,7 @@ fault_from_http(struct fault *f, long status, const char *content_type,
 		    is_html(content_type, text) ? FAULT_SERVER : FAULT_BROKEN;
 	if (f->kind == FAULT_RATE && f->has_retry_after && !short_wait)
 		f->kind = FAULT_QUOTA;
+	f->output_name = f->kind == FAULT_REQUEST && name_refused(text);
 	describe(f, &s, content_type, text);
 	json_decref(s.root);
 	free(text);

@@ -46,6 +46,24 @@ maker_find(const char *name)
 
 /* --- settings ------------------------------------------------------------- */
 
+/* Which part of the settings an error is about; returns r. */
+static int
+in_part(struct err *e, int r, const char *provider, const char *part)
+{
+	if (r < 0)
+		(void)err_prefix(e, "providers.%.80s%s", provider, part);
+	return r;
+}
+
+static int
+in_model(struct err *e, int r, const struct endpoint *m, const char *part)
+{
+	if (r < 0)
+		(void)err_prefix(e, "providers.%.80s.models.%.80s%s",
+		    m->provider, m->model, part);
+	return r;
+}
+
 /* An object's member that is an object, with these keys only: a typing error
  * in a price must not pass. NULL and 0 when it is absent. */
 static int
@@ -60,19 +78,25 @@ get_object(const json_t *obj, const char *key, const char *const *known,
 	if (j == NULL || json_is_null(j))
 		return 0;
 	if (!json_is_object(j))
-		return err_set(
-		    e, ERR_USAGE, "settings: \"%.80s\" must be an object", key);
+		return err_set(e, ERR_USAGE, "it must be an object");
 	json_object_foreach ((json_t *)j, k, v) {
 		for (i = 0; known != NULL && known[i] != NULL; i++)
 			if (strcmp(known[i], k) == 0)
 				break;
 		if (known != NULL && known[i] == NULL)
-			return err_set(e, ERR_USAGE,
-			    "settings: \"%.80s\" has no member \"%.80s\"", key,
-			    k);
+			return err_set(
+			    e, ERR_USAGE, "it has no member \"%.80s\"", k);
 	}
 	*ret = j;
 	return 0;
+}
+
+/* NULL when there is no object either. */
+static int
+get_str(const json_t *j, const char *key, const char **ret, struct err *e)
+{
+	*ret = NULL;
+	return j != NULL ? json_get_str(j, key, false, ret, e) : 0;
 }
 
 static int
@@ -103,32 +127,62 @@ read_quirks(const json_t *j, struct quirks *q, struct err *e)
 }
 
 static int
-read_model(struct endpoint *m, const json_t *provider, struct err *e)
+read_price(struct price *p, const json_t *model, struct err *e)
 {
-	const json_t *models, *j, *part;
+	const json_t *j, *v;
+	const char *key;
+	int r;
+
+	if ((r = get_object(model, "price", price_keys, &j, e)) < 0 ||
+	    j == NULL)
+		return r;
+	json_object_foreach ((json_t *)j, key, v)
+		if (json_is_number(v) && json_number_value(v) < 0)
+			return err_set(e, ERR_USAGE,
+			    "\"%s\" must be a number of 0 or more: dollars "
+			    "for a million tokens",
+			    key);
+	return price_from_json(j, p, e);
+}
+
+static int
+read_numbers(struct endpoint *m, const json_t *model, struct err *e)
+{
 	const char *effort;
 	int r;
 
-	price_find(m->provider, m->model, &m->price);
-	if ((r = get_object(provider, "models", NULL, &models, e)) < 0 ||
-	    (r = get_object(models, m->model, model_keys, &j, e)) < 0 ||
-	    j == NULL)
-		return r;
-	if ((r = json_get_u64(j, "context", 0, TOKENS_MAX, &m->context, e)) <
-		0 ||
-	    (r = json_get_u64(j, "max_output", m->max_output, TOKENS_MAX,
+	if ((r = json_get_u64(
+		 model, "context", 0, TOKENS_MAX, &m->context, e)) < 0 ||
+	    (r = json_get_u64(model, "max_output", m->max_output, TOKENS_MAX,
 		 &m->max_output, e)) < 0 ||
-	    (r = json_get_str(j, "effort", false, &effort, e)) < 0)
+	    (r = json_get_str(model, "effort", false, &effort, e)) < 0)
 		return r;
 	if (effort != NULL)
 		m->effort = xstrdup(effort);
-	if ((r = get_object(j, "price", price_keys, &part, e)) < 0)
-		return r;
-	if (part != NULL && (r = price_from_json(part, &m->price, e)) < 0)
-		return r;
-	if ((r = get_object(j, "quirks", quirk_keys, &part, e)) < 0)
-		return r;
-	return part != NULL ? read_quirks(part, &m->quirks, e) : 0;
+	return 0;
+}
+
+static int
+read_model(struct endpoint *m, const json_t *provider, struct err *e)
+{
+	const json_t *models, *j, *quirks;
+	int r;
+
+	price_find(m->provider, m->model, &m->price);
+	r = get_object(provider, "models", NULL, &models, e);
+	if (r < 0)
+		return in_part(e, r, m->provider, ".models");
+	r = get_object(models, m->model, model_keys, &j, e);
+	if (r == 0 && j != NULL)
+		r = read_numbers(m, j, e);
+	if (r < 0 || j == NULL)
+		return in_model(e, r, m, "");
+	if ((r = read_price(&m->price, j, e)) < 0)
+		return in_model(e, r, m, ".price");
+	r = get_object(j, "quirks", quirk_keys, &quirks, e);
+	if (r == 0 && quirks != NULL)
+		r = read_quirks(quirks, &m->quirks, e);
+	return in_model(e, r, m, ".quirks");
 }
 
 static int
@@ -177,76 +231,134 @@ join_url(const char *base, const char *path)
 	return xasprintf("%.*s%s", (int)n, base, path);
 }
 
+/* No part of the URL is told: it may hold what is secret. */
 static int
-read_url(struct endpoint *m, const struct maker *maker, const json_t *provider,
-    struct err *e)
+check_url(const struct endpoint *m, const char *base, struct err *e)
 {
-	const char *api = NULL, *base = NULL;
-	char *path;
+	if (strlen(base) > 2048 || strpbrk(base, "?#") != NULL)
+		return err_set(
+		    e, ERR_USAGE, "a base URL has no '?' or '#' in it");
+	if (strncasecmp(base, "https://", 8) != 0 &&
+	    strncasecmp(base, "http://", 7) != 0)
+		return err_set(e, ERR_USAGE,
+		    "a base URL begins with https:// (or http://)");
+	if (!m->plain && http_url_check(m->url, false, NULL) < 0 &&
+	    http_url_check(m->url, true, NULL) == 0)
+		return err_set(e, ERR_USAGE,
+		    "http sends everything readable for others; to a host that "
+		    "is not this machine use https, or allow it by "
+		    "\"plain_http\": true in the provider's settings");
+	return http_url_check(m->url, m->plain, e);
+}
+
+/* *ret_env: the variable that base comes from, else NULL. Settings first: their
+ * key must not go to another host. */
+static int
+find_base(const struct maker *maker, const json_t *provider, bool use_env,
+    const char **ret, const char **ret_env, struct err *e)
+{
+	const char *env = NULL;
 	int r;
 
-	if (provider != NULL &&
-	    ((r = json_get_str(provider, "api", false, &api, e)) < 0 ||
-		(r = json_get_str(provider, "base_url", false, &base, e)) < 0))
+	*ret = *ret_env = NULL;
+	if ((r = get_str(provider, "base_url", ret, e)) < 0 || *ret != NULL)
+		return r;
+	if (maker == NULL)
+		return err_set(e, ERR_USAGE, "it needs a \"base_url\"");
+	if (use_env)
+		env = getenv(maker->url_env);
+	if (env != NULL && env[0] != '\0') {
+		*ret = env;
+		*ret_env = maker->url_env;
+	} else {
+		*ret = maker->url;
+	}
+	return 0;
+}
+
+static int
+find_dialect(struct endpoint *m, const struct maker *maker,
+    const json_t *provider, struct err *e)
+{
+	const char *api = NULL;
+	int r;
+
+	if ((r = get_str(provider, "api", &api, e)) < 0)
 		return r;
 	if (api == NULL)
 		api = maker != NULL ? maker->api : "openai-chat";
 	if ((m->dialect = dialect_find(api)) == NULL)
 		return err_set(e, ERR_USAGE,
-		    "provider %s: no \"api\" %.80s; there are openai-chat, "
+		    "no \"api\" is named %.80s; there are openai-chat, "
 		    "openai-responses, anthropic",
-		    m->provider, api);
-	/* Settings first: their key must not go to another host. */
-	if (base == NULL && maker != NULL) {
-		base = getenv(maker->url_env);
-		if (base == NULL || base[0] == '\0')
-			base = maker->url;
-	}
-	if (base == NULL)
-		return err_set(e, ERR_USAGE,
-		    "provider %s needs a \"base_url\" in the settings",
-		    m->provider);
-	if (strlen(base) > 2048 || strpbrk(base, "?#") != NULL)
-		return err_set(e, ERR_USAGE,
-		    "provider %s: a base URL has no '?' or '#' in it",
-		    m->provider);
+		    api);
+	return 0;
+}
+
+static int
+read_url(struct endpoint *m, const struct maker *maker, const json_t *provider,
+    bool use_env, struct err *e)
+{
+	const char *base, *env;
+	char *path;
+	int r;
+
+	if ((r = find_dialect(m, maker, provider, e)) < 0 ||
+	    (r = find_base(maker, provider, use_env, &base, &env, e)) < 0)
+		return in_part(e, r, m->provider, "");
 	/* Anthropic's base URL has no version in it, OpenAI's has. */
 	path = xasprintf("%s%s", m->dialect == &dialect_anthropic ? "/v1" : "",
 	    m->dialect->path);
 	m->url = join_url(base, path);
 	free(path);
-	if (http_url_check(m->url, m->plain, e) < 0)
-		return err_prefix(e, "provider %s: base URL", m->provider);
-	return 0;
+	if ((r = check_url(m, base, e)) == 0)
+		return 0;
+	if (env == NULL)
+		return in_part(e, r, m->provider, ".base_url");
+	(void)err_prefix(e, "%s", env);
+	return r;
+}
+
+static int
+get_key_source(const struct endpoint *m, const json_t *provider,
+    const char **ret_env, const char **ret_command, struct err *e)
+{
+	int r;
+
+	r = get_str(provider, "key_env", ret_env, e);
+	if (r == 0)
+		r = get_str(provider, "key_command", ret_command, e);
+	return in_part(e, r, m->provider, "");
 }
 
 static int
 read_key(struct endpoint *m, const struct maker *maker, const json_t *provider,
     struct err *e)
 {
-	const char *env = NULL, *command = NULL, *key;
+	const char *env, *command, *key, *named;
 	int r;
 
-	if (provider != NULL &&
-	    ((r = json_get_str(provider, "key_env", false, &env, e)) < 0 ||
-		(r = json_get_str(
-		     provider, "key_command", false, &command, e)) < 0))
+	if ((r = get_key_source(m, provider, &named, &command, e)) < 0)
 		return r;
-	if (env == NULL && command != NULL)
-		return key_command(command, &m->key, &m->key_len, e);
-	if (env == NULL && maker != NULL)
+	env = named;
+	if (env == NULL && command == NULL && maker != NULL)
 		env = maker->key_env;
 	key = env != NULL ? key_env(env) : NULL;
 	if (key != NULL)
 		return key_copy(key, strlen(key), env, &m->key, &m->key_len, e);
 	if (command != NULL)
-		return key_command(command, &m->key, &m->key_len, e);
-	if (env == NULL || http_url_loopback(m->url))
-		return 0;
-	return err_set(e, ERR_MODEL,
-	    "%s is not set: %s/%s needs a key (or use -m builtin, which needs "
-	    "none)",
-	    env, m->provider, m->model);
+		return in_part(e, key_command(command, &m->key, &m->key_len, e),
+		    m->provider, "");
+	if (env != NULL && !http_url_loopback(m->url))
+		return err_set(e, ERR_MODEL,
+		    "%s is not set: %s/%s needs a key (or use -m builtin, "
+		    "which needs none)",
+		    env, m->provider, m->model);
+	if (named != NULL)
+		log_info("providers.%s.key_env: %s is not set; %s/%s is asked "
+			 "without a key",
+		    m->provider, named, m->provider, m->model);
+	return 0;
 }
 
 /* --- which ---------------------------------------------------------------- */
@@ -285,6 +397,67 @@ any_key(const json_t *providers)
 	return NULL;
 }
 
+/* All but the models and the key. */
+static int
+read_provider(struct endpoint *m, const json_t *providers, bool use_env,
+    const json_t **ret, struct err *e)
+{
+	const struct maker *maker = maker_find(m->provider);
+	int r;
+
+	r = get_object(providers, m->provider, provider_keys, ret, e);
+	if (r == 0)
+		r = read_limits(m, *ret, e);
+	if (r < 0)
+		return in_part(e, r, m->provider, "");
+	return read_url(m, maker, *ret, use_env, e);
+}
+
+static int
+check_models(struct endpoint *m, const json_t *provider, struct err *e)
+{
+	const json_t *models, *v;
+	const char *name, *env, *command;
+	int r;
+
+	if ((r = get_key_source(m, provider, &env, &command, e)) < 0)
+		return r;
+	r = get_object(provider, "models", NULL, &models, e);
+	if (r < 0)
+		return in_part(e, r, m->provider, ".models");
+	json_object_foreach ((json_t *)models, name, v) {
+		free(m->model);
+		free(m->effort);
+		m->effort = NULL;
+		m->model = xstrdup(name);
+		if ((r = read_model(m, provider, e)) < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* What is wrong with a provider shows when it is written, not when it is first
+ * used. Keys are not looked for. */
+static int
+check_providers(const json_t *providers, struct err *e)
+{
+	const json_t *v, *provider;
+	struct endpoint m;
+	const char *name;
+	int r = 0;
+
+	json_object_foreach ((json_t *)providers, name, v) {
+		m = (struct endpoint){ .provider = xstrdup(name) };
+		r = read_provider(&m, providers, false, &provider, e);
+		if (r == 0 && provider != NULL)
+			r = check_models(&m, provider, e);
+		model_clear(&m);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
 static int
 find_named(const char *name, const json_t *providers, struct endpoint *m,
     struct err *e)
@@ -303,15 +476,11 @@ find_named(const char *name, const json_t *providers, struct endpoint *m,
 	m->provider = xstrndup(name, (size_t)(slash - name));
 	m->model = xstrdup(slash + 1);
 	maker = maker_find(m->provider);
-	r = get_object(providers, m->provider, provider_keys, &provider, e);
-	if (r < 0)
-		return r;
-	if (maker == NULL && provider == NULL)
+	if (maker == NULL && json_object_get(providers, m->provider) == NULL)
 		return err_set(e, ERR_USAGE,
 		    "no provider \"%.80s\" in the settings; choices are %s",
 		    m->provider, choices);
-	if ((r = read_limits(m, provider, e)) < 0 ||
-	    (r = read_url(m, maker, provider, e)) < 0 ||
+	if ((r = read_provider(m, providers, true, &provider, e)) < 0 ||
 	    (r = read_model(m, provider, e)) < 0)
 		return r;
 	return read_key(m, maker, provider, e);
@@ -327,8 +496,12 @@ model_find(const char *name, const json_t *settings, struct endpoint **ret,
 	char choices[512];
 	int r;
 
-	if (settings != NULL &&
-	    (r = get_object(settings, "providers", NULL, &providers, e)) < 0)
+	r = get_object(settings, "providers", NULL, &providers, e);
+	if (r < 0) {
+		(void)err_prefix(e, "providers");
+		return r;
+	}
+	if ((r = check_providers(providers, e)) < 0)
 		return r;
 	if (name == NULL && settings != NULL &&
 	    (r = json_get_str(settings, "model", false, &name, e)) < 0)

@@ -46,8 +46,9 @@ struct endpoint {
 	unsigned parallel; /* requests in flight at most */
 	/* For rate and overload; at most 4 of them for other faults. */
 	unsigned max_retries;
-	uint64_t max_wait_ms; /* between two tries, also when asked; 0: 60 s */
-	uint64_t idle_ms;     /* a reply's silence; 0: 300 s */
+	/* Between two tries; a server may ask for ten times that. 0: 60 s. */
+	uint64_t max_wait_ms;
+	uint64_t idle_ms; /* a reply's silence; 0: 300 s */
 	struct quirks quirks;
 	struct price price;
 	bool plain; /* http to a host that is not loopback was allowed */

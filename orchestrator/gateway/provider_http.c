@@ -13,6 +13,8 @@
 
 #define BODY_MAX ((size_t)32 << 20)
 #define IDLE_MS 300000
+#define TOTAL_MS 1800000 /* of a reply: comments are bytes too */
+#define TOKEN_BYTES 3    /* of a reply that nobody counted */
 #define EMPTY_RETRIES 2
 
 static size_t
@@ -55,6 +57,26 @@ is_empty(const struct reply *r)
 		r->stop == STOP_CALLS);
 }
 
+/* What a reply that is thrown away has used. Servers count the output at the
+ * end, so of one that broke off at least what was seen counts. */
+static struct usage
+used(const struct ask *a, const struct reply *r)
+{
+	struct usage u = r->usage;
+	uint64_t seen =
+	    (r->bytes + r->reasoning_bytes + TOKEN_BYTES - 1) / TOKEN_BYTES;
+
+	if (!u.given)
+		u = (struct usage){
+			.given = true,
+			.in_tokens = guess_tokens(&a->s->guess, a->bytes),
+			.out_tokens = seen,
+		};
+	else if (!r->done && u.out_tokens < seen)
+		u.out_tokens = seen;
+	return u;
+}
+
 static void
 on_attempt(void *ctx, struct attempt *t)
 {
@@ -63,26 +85,32 @@ on_attempt(void *ctx, struct attempt *t)
 	struct provider_answer answer = { .usage = t->reply.usage,
 		.ms = t->ms };
 	struct fault why = t->fault;
+	bool fine = t->fault.kind == FAULT_NONE, begun = t->begun;
+	struct usage lost = t->reply.usage;
 
 	if (t->reply.usage.given)
 		guess_learn(&s->guess, a->bytes, t->reply.usage.in_tokens);
-	if (why.kind == FAULT_NONE && t->reply.stop == STOP_FILTER)
+	if (fine && t->reply.stop == STOP_FILTER)
 		fault_set(&why, FAULT_FILTER,
 		    "the reply was stopped by a content filter");
 	if (why.kind == FAULT_NONE && is_empty(&t->reply) &&
 	    a->empties < EMPTY_RETRIES && a->empties < s->ep->max_retries)
 		fault_set(&why, FAULT_BROKEN, "the reply is empty");
-	if (why.kind == FAULT_NONE)
+	if (why.kind == FAULT_NONE) {
+		attempt_scrub(t, s->ep->key);
 		answer.message =
 		    reply_message(&t->reply, s->ep->dialect->name, a->q.turn);
-	else
-		ask_lost(a, &t->reply.usage);
+	} else if (a->q.lost != NULL) {
+		lost = used(a, &t->reply);
+	}
 	a->running = false;
-	gate_leave(s->gate, t->fault.kind == FAULT_NONE);
+	gate_leave(s->gate, fine);
 	attempt_clear(t);
 	if (answer.message != NULL)
 		ask_done(a, &answer);
-	else if (t->fault.kind == FAULT_NONE && why.kind == FAULT_BROKEN)
+	else if (begun && !ask_lost(a, &lost))
+		return;
+	else if (fine && why.kind == FAULT_BROKEN)
 		ask_retry_empty(a, &why);
 	else
 		ask_retry(a, &why);
@@ -102,6 +130,7 @@ send_body(struct ask *a, struct buf *body, struct err *e)
 		.body_len = len,
 		.taken = buf_detach(body, NULL),
 		.idle_ms = s->ep->idle_ms > 0 ? s->ep->idle_ms : IDLE_MS,
+		.total_ms = TOTAL_MS,
 		.plain = s->ep->plain,
 	};
 	int r;
@@ -131,6 +160,7 @@ send_request(struct ask *a, struct err *e)
 	struct buf body;
 	int r;
 
+	a->sent_completion = q.quirks.max_completion;
 	buf_init(&body, BODY_MAX);
 	(void)buf_reserve(&body, a->bytes + a->q.n * 64 + 4096);
 	if ((r = s->ep->dialect->body(&q, &body, e)) == 0)
@@ -205,7 +235,12 @@ server_ask(void *self, const struct provider_ask *q, void **ret_call)
 static void
 server_cancel(void *self unused_arg, void *call)
 {
-	ask_free(call);
+	struct ask *a = call;
+
+	if (a->telling)
+		a->gone = true;
+	else
+		ask_free(a);
 }
 
 static void

@@ -42,10 +42,13 @@ struct ask {
 	struct attempt attempt;
 	struct loop_watch *sleep;
 	bool running;
-	size_t bytes; /* of the prompt */
+	bool telling, gone; /* q.lost is being called; cancelled from in it */
+	size_t bytes;       /* of the prompt */
 	uint64_t sent_output;
-	unsigned requests, refusals, failures, empties;
+	unsigned requests, refusals, failures, empties, giants;
 	bool lowered;
+	bool renamed;         /* the output's limit, once */
+	bool sent_completion; /* quirks.max_completion, as it was sent */
 	struct usage lost;
 };
 
@@ -53,15 +56,18 @@ struct ask {
  * 0: none are left. */
 uint64_t server_output(
     const struct server *s, const struct provider_ask *q, size_t bytes);
-/* Longest wait between two tries. */
+/* Longest wait between two tries that is our own idea; a server may ask for
+ * FAULT_WAIT_TIMES times that. */
 uint64_t server_max_wait(const struct server *s);
 
 void ask_free(struct ask *a);
 /* These free a and call its done. */
 void ask_done(struct ask *a, struct provider_answer *answer);
 void ask_fail(struct ask *a, const struct fault *why);
-/* Usage of a reply that is thrown away. */
-void ask_lost(struct ask *a, const struct usage *u);
+/* Usage of a reply that is thrown away: told, or kept for the answer when there
+ * is nobody to be told. False: a was ended, by a budget that is spent or a
+ * cancel. */
+bool ask_lost(struct ask *a, const struct usage *u);
 /* It is not running: wait and ask again, or fail. */
 void ask_retry(struct ask *a, struct fault *why);
 /* The same for a reply with nothing in it. */

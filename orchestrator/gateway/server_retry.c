@@ -10,6 +10,7 @@
 
 #define MAX_WAIT_MS 60000
 #define OTHER_RETRIES 4 /* for faults that are no call for patience */
+#define GIANT_RETRIES 2 /* of them, for replies over a cap */
 
 uint64_t
 server_output(
@@ -70,8 +71,8 @@ ask_fail(struct ask *a, const struct fault *why)
 	ask_done(a, &answer);
 }
 
-void
-ask_lost(struct ask *a, const struct usage *u)
+static void
+keep_lost(struct ask *a, const struct usage *u)
 {
 	if (!u->given)
 		return;
@@ -83,6 +84,30 @@ ask_lost(struct ask *a, const struct usage *u)
 	a->lost.reasoning += u->reasoning;
 	a->lost.has_cost |= u->has_cost;
 	a->lost.cost_micro += u->cost_micro;
+}
+
+bool
+ask_lost(struct ask *a, const struct usage *u)
+{
+	struct fault spent = { 0 };
+	bool more;
+
+	if (a->q.lost == NULL) {
+		keep_lost(a, u);
+		return true;
+	}
+	a->telling = true;
+	more = a->q.lost(a->q.ctx, u, price_cost(&a->s->ep->price, u));
+	a->telling = false;
+	if (a->gone) {
+		ask_free(a);
+		return false;
+	}
+	if (!more) {
+		fault_set(&spent, FAULT_CANCELLED, "the budget is spent");
+		ask_fail(a, &spent);
+	}
+	return more;
 }
 
 /* --- again ---------------------------------------------------------------- */
@@ -118,19 +143,29 @@ server_max_wait(const struct server *s)
 	return s->ep->max_wait_ms > 0 ? s->ep->max_wait_ms : MAX_WAIT_MS;
 }
 
+/* As long as was asked; what nobody would wait for is not believed. */
+static uint64_t
+wait_for(struct ask *a, const struct fault *why, unsigned n)
+{
+	struct server *s = a->s;
+	uint64_t asked = why->retry_after_ms, cap = server_max_wait(s);
+
+	if (asked > fault_wait_most(cap))
+		asked = cap;
+	return backoff_ms(n, cap, why->has_retry_after, asked, &s->seed);
+}
+
 /* Everybody waits; this one keeps its place. */
 static void
 wait_together(struct ask *a, struct fault *why)
 {
 	struct server *s = a->s;
 	unsigned n = gate_strikes(s->gate) + 1;
-	uint64_t ms = why->retry_after_ms, cap = server_max_wait(s);
+	uint64_t ms;
 
 	if (n < a->refusals)
 		n = a->refusals;
-	if (ms > cap)
-		ms = cap;
-	ms = backoff_ms(n, cap, why->has_retry_after, ms, &s->seed);
+	ms = wait_for(a, why, n);
 	announce(a, why, ms, gate_refused(s->gate, ms));
 	gate_join(s->gate, &a->wait);
 }
@@ -138,14 +173,10 @@ wait_together(struct ask *a, struct fault *why)
 static void
 wait_alone(struct ask *a, struct fault *why, unsigned n)
 {
-	struct server *s = a->s;
-	uint64_t ms = why->retry_after_ms, cap = server_max_wait(s);
+	uint64_t ms = wait_for(a, why, n);
 
-	if (ms > cap)
-		ms = cap;
-	ms = backoff_ms(n, cap, why->has_retry_after, ms, &s->seed);
 	announce(a, why, ms, true);
-	a->sleep = gate_timer(s->gate, ms, on_slept, a);
+	a->sleep = gate_timer(a->s->gate, ms, on_slept, a);
 }
 
 /* Once: what the server says that it takes, else half. */
@@ -167,29 +198,54 @@ lower_output(struct ask *a, const struct fault *why)
 	return true;
 }
 
+/* Once: the other name. Another request may have switched it already. */
+static bool
+rename_output(struct ask *a)
+{
+	struct quirks *q = &a->s->ep->quirks;
+
+	if (a->renamed || a->s->ep->dialect != &dialect_chat)
+		return false;
+	a->renamed = true;
+	q->max_completion = !a->sent_completion;
+	return true;
+}
+
+/* Does the same request in other words help? */
+static bool
+reword(struct ask *a, const struct fault *why)
+{
+	if (why->kind == FAULT_OUTPUT)
+		return lower_output(a, why);
+	return why->output_name && rename_output(a);
+}
+
+static bool
+may_retry(struct ask *a, enum fault_kind k)
+{
+	if (a->refusals + a->failures >= a->s->ep->max_retries)
+		return false;
+	if (k == FAULT_TOOLARGE)
+		return a->giants++ < GIANT_RETRIES;
+	return fault_retryable(k);
+}
+
 void
 ask_retry(struct ask *a, struct fault *why)
 {
 	struct server *s = a->s;
-	unsigned most = s->ep->max_retries, other = OTHER_RETRIES;
 
-	if (other > most)
-		other = most;
 	if (why->context >= CONTEXT_MIN && s->context == 0)
 		s->context = why->context;
-	if (why->kind == FAULT_OUTPUT && lower_output(a, why)) {
+	if (reword(a, why)) {
 		announce(a, why, 0, true);
 		gate_join(s->gate, &a->wait);
-		return;
-	}
-	if (!fault_retryable(why->kind) || a->refusals + a->failures >= most) {
+	} else if (!may_retry(a, why->kind)) {
 		ask_fail(a, why);
-		return;
-	}
-	if (why->kind == FAULT_RATE || why->kind == FAULT_OVERLOAD) {
+	} else if (why->kind == FAULT_RATE || why->kind == FAULT_OVERLOAD) {
 		a->refusals++;
 		wait_together(a, why);
-	} else if (a->failures < other) {
+	} else if (a->failures < OTHER_RETRIES) {
 		wait_alone(a, why, ++a->failures);
 	} else {
 		ask_fail(a, why);

@@ -223,6 +223,8 @@ test_waits(void **state unused_arg)
 		{ "0.25", "", true, 250 },
 		{ "Tue, 14 Nov 2023 22:13:50 GMT", "", true, 30000 },
 		{ "Tue, 14 Nov 2023 22:13:00 GMT", "", true, 0 },
+		{ "61", "", true, 61000 },
+		{ "600", "", true, 600000 },
 		{ "-7", "", false, 0 },
 		{ "soon", "", false, 0 },
 		{ "", "", false, 0 },
@@ -238,9 +240,8 @@ test_waits(void **state unused_arg)
 		const char *header, *words;
 	} quota[] = {
 		{ "777600", "9 days" },
-		{ "61", "61 s" },
+		{ "601", "10 minutes" },
 		{ "7200", "2 hours" },
-		{ "600", "10 minutes" },
 		{ "99999999999999999999999999", "36500 days" },
 		{ "Thu, 14 Nov 2024 22:13:20 GMT", "366 days" },
 	};
@@ -311,6 +312,54 @@ test_scrub(void **state unused_arg)
 	assert_null(strstr(f.text, "sk-s"));
 	fault_scrub(text, NULL);
 	fault_scrub(text, "");
+}
+
+/* In any case, and as JSON writes it. */
+static void
+test_scrub_forms(void **state unused_arg)
+{
+	static const char key[] = "sk-a/b\"c\\d0123";
+	static const char *const forms[] = {
+		"sk-a/b\"c\\d0123", "SK-A/B\"C\\D0123",
+		"sk-a\\/b\\\"c\\\\d0123", "sk-a\\\\/b\\\\\\\"c\\\\\\\\d0123",
+		"\\u0073k-a/b\\u0022c\\\\d012\\u0033", "sk-a\\/b\\\"", /* cut */
+	};
+	char text[256];
+	size_t n;
+
+	for (size_t i = 0; i < nitems(forms); i++) {
+		(void)snprintf(text, sizeof text, "bad: %s", forms[i]);
+		n = strlen(text);
+		fault_scrub(text, key);
+		assert_int_equal(strlen(text), n);
+		assert_int_equal(strspn(text + 5, "*"), n - 5);
+		assert_memory_equal(text, "bad: ", 5);
+	}
+	(void)snprintf(text, sizeof text, "%s", "it says sk-a and sk-a/b");
+	assert_false(fault_scrub_whole(text, strlen(text), key));
+	memset(text, '\\', sizeof text);
+	assert_false(fault_scrub_whole(text, sizeof text, key));
+}
+
+static void
+test_output_names(void **state unused_arg)
+{
+	struct fault f;
+
+	f = http(400, NULL, NULL,
+	    "{\"error\":{\"message\":\"Unsupported parameter: 'max_tokens' is "
+	    "not supported with this model. Use 'max_completion_tokens' "
+	    "instead.\"}}");
+	assert_true(f.output_name);
+	f = http(422, NULL, NULL,
+	    "{\"detail\":[{\"type\":\"extra_forbidden\",\"loc\":[\"body\","
+	    "\"max_completion_tokens\"],\"msg\":\"Extra inputs are not "
+	    "permitted\"}]}");
+	assert_true(f.output_name);
+	f = http(400, NULL, NULL, "max_tokens is too large");
+	assert_false(f.output_name);
+	f = http(400, NULL, NULL, "unsupported parameter: top_p");
+	assert_false(f.output_name);
 }
 
 static void
@@ -550,6 +599,72 @@ test_settings(void **state unused_arg)
 	json_decref(j);
 }
 
+/* The part is named, and nothing of a URL is shown. */
+static void
+test_settings_errors(void **state unused_arg)
+{
+#define P "{\"providers\":{\"acme\":{\"base_url\":\"https://h\","
+	static const struct {
+		const char *settings, *say;
+	} t[] = {
+		{ P "\"models\":{\"m\":{\"price\":{\"in\":-1,\"out\":1}}}}}}",
+		    "providers.acme.models.m.price: \"in\" must be a number of "
+		    "0 or more" },
+		{ P "\"models\":{\"m\":{\"price\":{\"in\":1}}}}}}",
+		    "providers.acme.models.m.price: " },
+		{ P "\"models\":{\"m\":{\"price\":7}}}}}",
+		    "providers.acme.models.m.price: it must be an object" },
+		{ P "\"models\":{\"m\":{\"quirks\":{\"x\":true}}}}}}",
+		    "providers.acme.models.m.quirks: it has no member \"x\"" },
+		{ P "\"models\":{\"m\":{\"context\":-1}}}}}",
+		    "providers.acme.models.m: \"context\"" },
+		{ P "\"models\":[]}}}", "providers.acme.models: " },
+		{ P "\"parallel\":\"x\"}}}", "providers.acme: \"parallel\"" },
+		{ P "\"key_env\":1}}}", "providers.acme: \"key_env\"" },
+		{ "{\"providers\":{\"acme\":{}}}",
+		    "providers.acme: it needs a \"base_url\"" },
+		{ "{\"providers\":{\"acme\":{\"base_url\":\"http://10.0.0.1/"
+		  "hidden\"}}}",
+		    "\"plain_http\"" },
+		{ "{\"providers\":{\"acme\":{\"base_url\":\"ftp://h/hidden\"}}"
+		  "}",
+		    "providers.acme.base_url: " },
+		{ "{\"providers\":{\"acme\":{\"base_url\":\"https://hidden:p@h"
+		  "/\"}}}",
+		    "providers.acme.base_url: " },
+	};
+#undef P
+	static const char *const names[] = { "acme/m", "openai/x", "builtin" };
+	struct endpoint *m = NULL;
+	struct err e;
+	json_t *j;
+
+	clean_env();
+	setenv("OPENAI_API_KEY", "sk-test-1", 1);
+	for (size_t i = 0; i < nitems(t) * nitems(names); i++) {
+		j = settings(t[i / nitems(names)].settings);
+		e = (struct err){ 0 };
+		assert_true(
+		    model_find(names[i % nitems(names)], j, &m, &e) < 0);
+		if (strstr(e.text, t[i / nitems(names)].say) == NULL ||
+		    strstr(e.text, "hidden") != NULL)
+			fail_msg("%s", e.text);
+		json_decref(j);
+	}
+	setenv("OPENAI_BASE_URL", "http://u:hidden@10.0.0.1/v1", 1);
+	assert_int_equal(model_find("openai/x", NULL, &m, &e), ERR_USAGE);
+	assert_non_null(strstr(e.text, "OPENAI_BASE_URL: "));
+	assert_null(strstr(e.text, "hidden"));
+	clean_env();
+	/* without a key: only this machine may be asked */
+	j = settings("{\"providers\":{\"p\":{\"base_url\":"
+		     "\"http://127.0.0.1:1\",\"key_env\":\"NO_SUCH_KEY\"}}}");
+	assert_int_equal(model_find("p/m", j, &m, &e), 0);
+	assert_null(m->key);
+	model_free(m);
+	json_decref(j);
+}
+
 static void
 test_price(void **state unused_arg)
 {
@@ -600,11 +715,14 @@ main(void)
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_errors_in_streams),
 		cmocka_unit_test(test_scrub),
+		cmocka_unit_test(test_scrub_forms),
+		cmocka_unit_test(test_output_names),
 		cmocka_unit_test(test_limiter),
 		cmocka_unit_test(test_backoff),
 		cmocka_unit_test(test_guess),
 		cmocka_unit_test(test_models),
 		cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_settings_errors),
 		cmocka_unit_test(test_price),
 	};
 

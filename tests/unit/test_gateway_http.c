@@ -220,6 +220,23 @@ test_total_time(void **state unused_arg)
 	bed_go(&b);
 	assert_int_equal(b.reply.fault.kind, FAULT_NETWORK);
 	bed_close(&b);
+
+	/* a drip is never silent */
+	bed_open(&b);
+	b.q.total_ms = 300;
+	b.q.idle_ms = 250;
+	s = bed_raw(&b.server, "HTTP/1.1 200 OK\r\n\r\n");
+	free(s->bytes);
+	s->len += 4096;
+	s->bytes = xmalloc(s->len);
+	memset(s->bytes, ':', s->len);
+	memcpy(s->bytes, "HTTP/1.1 200 OK\r\n\r\n", 19);
+	s->piece = 19;
+	s->pause_us = 20000;
+	bed_go(&b);
+	assert_int_equal(b.reply.fault.kind, FAULT_BROKEN);
+	assert_true(b.body.len > 0 && b.body.len < 4096);
+	bed_close(&b);
 }
 
 static void

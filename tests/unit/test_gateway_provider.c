@@ -55,6 +55,11 @@ struct bed {
 	void *call[ASKS_MAX];
 	struct answer a[ASKS_MAX];
 	unsigned come, wanted, planned;
+	/* what was told as lost; spent: that is the budget */
+	bool tell, spent, cancel_in_lost;
+	unsigned told;
+	struct usage used[REQUESTS_MAX];
+	uint64_t micro[REQUESTS_MAX];
 	uint64_t waits[REQUESTS_MAX];
 	enum fault_kind kinds[REQUESTS_MAX];
 	char said[REQUESTS_MAX][512];
@@ -79,6 +84,23 @@ on_done(void *ctx, struct provider_answer *p)
 		p->requests, s->b->come };
 	if (++s->b->come == s->b->wanted)
 		loop_stop(s->b->loop, 0);
+}
+
+static bool
+on_lost(void *ctx, const struct usage *u, uint64_t micro)
+{
+	struct slot *s = ctx;
+	struct bed *b = s->b;
+
+	assert_false(b->a[s->i].come);
+	assert_true(u->given);
+	b->used[b->told] = *u;
+	b->micro[b->told++] = micro;
+	if (b->cancel_in_lost) {
+		b->p.cancel(b->p.self, b->call[s->i]);
+		loop_stop(b->loop, 0);
+	}
+	return !b->spent;
 }
 
 static void
@@ -140,6 +162,7 @@ bed_ask(struct bed *b, unsigned i)
 		.wires = b->wires,
 		.n = 1,
 		.late = i % 2 ? "late" : NULL,
+		.lost = b->tell ? on_lost : NULL,
 		.done = on_done,
 		.ctx = &slots[i],
 	};
@@ -779,6 +802,190 @@ test_anthropic(void **state unused_arg)
 	check_ok(&b, NULL);
 }
 
+/* --- what is thrown away -------------------------------------------------- */
+
+/* 32 bytes of text, 11 of arguments, 9 of a name; nobody counted them. */
+static const char cut_stream[] =
+    CHUNK("{\"content\":\"0123456789abcdef0123456789abcdef\"}", "null")
+	CHUNK("{\"tool_calls\":[{\"index\":0,\"id\":\"t\",\"function\":"
+	      "{\"name\":\"read_file\",\"arguments\":\"{\\\"path\\\":\\\"a"
+	      "\"}}]}",
+	    "null");
+
+static void
+lost_open(struct bed *b)
+{
+	bed_open(b, &dialect_chat);
+	b->tell = true;
+	b->ep->price =
+	    (struct price){ true, 1000000, 1000000, 1000000, 4000000 };
+}
+
+static void
+test_lost(void **state unused_arg)
+{
+	struct bed b;
+
+	lost_open(&b);
+	bed_reply(&b.server, 500, "", ""); /* nothing was begun */
+	bed_stream(&b.server, cut_stream);
+	bed_stream(&b.server, empty_stream);
+	bed_stream(&b.server, ok_stream);
+	bed_go(&b, 1, 100);
+	assert_int_equal(b.server.n_requests, 4);
+	assert_int_equal(b.told, 2);
+	assert_in_range(b.used[0].in_tokens, 1, 100);
+	assert_in_range(b.used[0].out_tokens, 14, 18);
+	assert_int_equal(
+	    b.micro[0], b.used[0].in_tokens + 4 * b.used[0].out_tokens);
+	assert_int_equal(b.used[1].in_tokens, 10);
+	assert_int_equal(b.micro[1], 10);
+	assert_false(b.a[0].lost.given);
+	check_ok(&b, NULL);
+}
+
+static void
+test_lost_budget(void **state unused_arg)
+{
+	struct bed b;
+
+	lost_open(&b);
+	b.spent = true;
+	bed_stream(&b.server, cut_stream);
+	bed_go(&b, 1, 100);
+	assert_int_equal(b.server.n_requests, 1);
+	assert_int_equal(b.told, 1);
+	assert_string_equal(b.a[0].fault.text, "the budget is spent");
+	check_error(&b, NULL, "cancelled");
+	lost_open(&b); /* the one who is told cancels */
+	b.cancel_in_lost = true;
+	bed_stream(&b.server, cut_stream);
+	bed_go(&b, 1, 100);
+	assert_int_equal(b.told, 1);
+	assert_false(b.a[0].come);
+	bed_close(&b);
+}
+
+/* Over a cap: twice more. */
+static void
+test_giants(void **state unused_arg)
+{
+	char *name = xmalloc(1001), *stream;
+	struct bed b;
+
+	memset(name, 'n', 1000);
+	name[1000] = '\0';
+	stream = xasprintf(
+	    "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{"
+	    "\"index\":0,\"id\":\"t\",\"function\":{\"name\":\"%s\"}}]}}]}"
+	    "\n\n",
+	    name);
+	lost_open(&b);
+	bed_stream(&b.server, stream);
+	bed_go(&b, 1, 100);
+	assert_int_equal(b.server.n_requests, 3);
+	assert_int_equal(b.told, 3);
+	check_error(&b, NULL, "too_large");
+	bed_open(&b, &dialect_chat);
+	bed_stream(&b.server, stream);
+	check_broken(&b, FAULT_TOOLARGE, 2);
+	free(stream);
+	free(name);
+}
+
+/* --- what a server wants -------------------------------------------------- */
+
+static void
+test_output_renamed(void **state unused_arg)
+{
+	struct bed b;
+
+	bed_open(&b, &dialect_chat);
+	b.ep->max_retries = 0;
+	bed_reply(&b.server, 400, "",
+	    "{\"error\":{\"message\":\"Unsupported parameter: 'max_tokens' is "
+	    "not supported with this model. Use 'max_completion_tokens' "
+	    "instead.\",\"code\":\"unsupported_parameter\"}}");
+	bed_stream(&b.server, ok_stream);
+	bed_go(&b, 1, 100);
+	assert_int_equal(b.server.n_requests, 2);
+	assert_int_equal(b.waits[0], 0);
+	assert_non_null(
+	    strstr(b.server.requests[1], "\"max_completion_tokens\":1000"));
+	b.wanted = 2;
+	bed_ask(&b, 1); /* it is remembered */
+	(void)loop_run(b.loop);
+	assert_int_equal(b.server.n_requests, 3);
+	check_ok(&b, NULL);
+	bed_open(&b, &dialect_chat); /* the other way round, and in vain */
+	b.ep->quirks.max_completion = true;
+	bed_reply(&b.server, 400, "",
+	    "{\"error\":{\"message\":\"Unknown field: "
+	    "max_completion_tokens\"}}");
+	bed_go(&b, 1, 100);
+	assert_int_equal(b.server.n_requests, 2);
+	assert_int_equal(sent_output(&b, 1), 1000);
+	check_error(&b, NULL, "bad_request");
+}
+
+/* Ten times as long as we would wait on our own, not more. */
+static void
+test_long_wait(void **state unused_arg)
+{
+	struct bed b;
+
+	bed_open(&b, &dialect_chat);
+	b.ep->max_wait_ms = 1000;
+	bed_reply(&b.server, 429, "Retry-After: 10\r\n", "{}");
+	bed_reply(&b.server, 503, "Retry-After: 9\r\n", "{}");
+	bed_reply(&b.server, 503, "Retry-After: 11\r\n", "{}");
+	bed_stream(&b.server, ok_stream);
+	bed_go(&b, 1, 100);
+	assert_int_equal(b.waits[0], 10000);
+	assert_int_equal(b.waits[1], 9000);
+	assert_int_equal(b.waits[2], 1000);
+	check_ok(&b, NULL);
+	bed_open(&b, &dialect_chat);
+	b.ep->max_wait_ms = 1000;
+	bed_reply(&b.server, 429, "Retry-After: 11\r\n", "{}");
+	bed_go(&b, 1, 100);
+	assert_int_equal(b.server.n_requests, 1);
+	check_error(&b, NULL, "quota_exhausted");
+}
+
+/* A server that says our key back to us. */
+static void
+test_key_in_reply(void **state unused_arg)
+{
+	struct bed b;
+	char *text;
+
+	bed_open(&b, &dialect_chat);
+	bed_stream(&b.server,
+	    CHUNK("{\"content\":\"it is sk-TEST-key-\"}", "null")
+		CHUNK("{\"content\":\"0123456789, yes\"}", "null")
+		    CHUNK("{\"tool_calls\":[{\"index\":0,\"id\":\"t1\","
+			  "\"function\":{\"name\":\"run_command\","
+			  "\"arguments\":\"{\\\"command\\\":\\\"echo " KEY
+			  "\\\"}\"}}]}",
+			"\"tool_calls\"") USAGE(10, 2) END);
+	bed_go(&b, 1, 100);
+	assert_string_equal(
+	    content(&b.a[0]), "it is **********************, yes");
+	text = json_text(b.a[0].message);
+	assert_null(strcasestr(text, KEY));
+	assert_non_null(strstr(text, "echo **********************"));
+	free(text);
+	bed_close(&b);
+	bed_open(&b, &dialect_chat); /* a word is no secret */
+	free(b.ep->key);
+	b.ep->key = xstrdup("ok");
+	b.ep->key_len = 2;
+	bed_stream(&b.server, ok_stream);
+	bed_go(&b, 1, 100);
+	check_ok(&b, NULL);
+}
+
 int
 main(void)
 {
@@ -806,6 +1013,12 @@ main(void)
 		cmocka_unit_test(test_overflow_here),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_anthropic),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_lost_budget),
+		cmocka_unit_test(test_giants),
+		cmocka_unit_test(test_output_renamed),
+		cmocka_unit_test(test_long_wait),
+		cmocka_unit_test(test_key_in_reply),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
