@@ -4,7 +4,9 @@ a fifth of all replies, over budget, killed and resumed, replayed offline."""
 import glob
 import json
 import os
+import socket
 import sqlite3
+import ssl
 import sys
 import threading
 import time
@@ -14,6 +16,7 @@ import lib
 sys.path.insert(0, lib.TESTS)
 from fake.client import FakeServer  # noqa: E402
 
+CERTIFICATE = os.path.join(lib.TESTS, "fake/localhost.pem")
 KEY = "sk-canary-8d1f04c7"
 MODELS = {"chat": "openai/fake-model", "responses": "resp/fake-model",
           "anthropic": "anthropic/fake-model"}
@@ -143,6 +146,70 @@ def fleets(box):
                 lib.equal(planned[1]["hypothesis"], "guess number 2 is the "
                           "fault (max.sh:2); refuted if test 2 passes",
                           what + ": with place and test")
+
+
+class Tls:
+    """TLS in front of a plain server, with a certificate that nobody trusts."""
+
+    def __init__(self, port):
+        self.to, self.heard = port, []
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(CERTIFICATE)
+        plain = socket.create_server(("127.0.0.1", 0))
+        self.port = plain.getsockname()[1]
+        self.socket = context.wrap_socket(
+            plain, server_side=True, do_handshake_on_connect=False)
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            conn, _ = self.socket.accept()
+            threading.Thread(target=self.talk, args=(conn,),
+                             daemon=True).start()
+
+    def talk(self, conn):
+        try:
+            conn.do_handshake()
+            out = socket.create_connection(("127.0.0.1", self.to))
+            threading.Thread(target=self.copy, args=(out, conn),
+                             daemon=True).start()
+            self.copy(conn, out, self.heard)
+        except OSError:
+            conn.close()
+
+    @staticmethod
+    def copy(a, b, heard=None):
+        try:
+            while data := a.recv(65536):
+                if heard is not None:
+                    heard.append(data)
+                b.sendall(data)
+            b.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+
+def tls(box):
+    """A certificate that does not fit ends the run before the key is sent."""
+    repo = box.repo("tls", lib.SMALL)
+    with FakeServer(session(4), key=KEY) as s:
+        front = Tls(s.port)
+        for name, host in (("named", "localhost"), ("other", "127.0.0.1")):
+            lib.write(os.path.join(box.home, ".config/foray/settings.json"),
+                      json.dumps({"providers": {"tls": {
+                          "api": "openai-chat", "key_env": "OPENAI_API_KEY",
+                          "base_url": "https://%s:%d/v1" % (host, front.port)}}}))
+            for trust in ("", CERTIFICATE):
+                good = trust and name == "named"
+                r = box.run(repo, "-t", lib.SMALL_TEST, "-m", "tls/fake-model",
+                            "--topology", "single",
+                            env=dict(s.env(), SSL_CERT_FILE=trust))
+                what = "TLS to %s, %strusted" % (host, "" if trust else "not ")
+                lib.equal(r.status, 0 if good else 5, what, r)
+                if not good:
+                    lib.check("certificate" in r.text, what + ": says so", r)
+                    lib.equal(front.heard, [], what + ": nothing was sent")
+                front.heard.clear()
 
 
 def canary(box):
@@ -414,7 +481,7 @@ def memory(box):
               "memory: it is when it was read")
 
 
-ALL = (sessions, fleets, canary, refused_key, no_server, budgets, replayed,
+ALL = (sessions, fleets, tls, canary, refused_key, no_server, budgets, replayed,
        resumed, effects, wordless, raised, overrun,
        memory)
 for one in ALL:
