@@ -64,7 +64,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	o->tests = msg_strs_of(&r->tests);
 	o->checks = msg_strs_of(&r->o.checks);
 	o->guarded = msg_strs_of(&r->guarded);
-	if (t->kind == KIND_VERIFY) {
+	if (t->kind == KIND_VERIFY || t->kind == KIND_REVIEW) {
 		o->patch = t->patch;
 		o->patch_len = t->patch_len;
 	}

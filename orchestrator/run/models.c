@@ -37,6 +37,7 @@ models_find(struct run *r, struct err *e)
 	if (rc == 0)
 		rc = fetches_create(
 		    r, json_object_get(settings, "network"), &r->fetches, e);
+	r->review |= json_is_true(json_object_get(settings, "review"));
 	json_decref(settings);
 	if (rc == 0 && r->o.tool == NULL)
 		rc = settings_notes(NOTES_MAX, &r->notes, e);

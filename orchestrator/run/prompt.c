@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "orchestrator/run/reproduce.h"
+#include "orchestrator/run/review.h"
 
 #define LEAST_LIMIT_MS 2000
 #define MAX_GUARDED 200 /* named to the built-in model */
@@ -119,6 +120,16 @@ add_known(const struct run *r, struct buf *b)
 	}
 }
 
+/* A verification that failed, or a review that found something. */
+static bool
+is_objection(const struct subtask *t)
+{
+	const char *verdict = msg_str(t->verdict);
+
+	return (t->kind == KIND_VERIFY && strcmp(verdict, "fixed") != 0) ||
+	    (t->kind == KIND_REVIEW && strcmp(verdict, "refuted") == 0);
+}
+
 /* Why patches of earlier attempts at the same hypothesis were no fix. */
 static void
 add_failed(const struct run *r, const struct subtask *t, struct buf *b)
@@ -126,7 +137,7 @@ add_failed(const struct run *r, const struct subtask *t, struct buf *b)
 	const struct subtask *v;
 
 	TAILQ_FOREACH (v, &r->subtasks, entry)
-		if (v->kind == KIND_VERIFY && v->state == SUBTASK_DONE &&
+		if (is_objection(v) && v->state == SUBTASK_DONE &&
 		    v->hypothesis_id != NULL && t->hypothesis_id != NULL &&
 		    strcmp(v->hypothesis_id, t->hypothesis_id) == 0 &&
 		    v != r->winner)
@@ -158,6 +169,8 @@ add_role(const struct run *r, const struct subtask *t, struct buf *b)
 	}
 	if (t->kind == KIND_REPRODUCE)
 		reproduce_role(r, b);
+	if (t->kind == KIND_REVIEW)
+		review_role(t, b);
 	if (t->kind == KIND_EXPLORE && t->hypothesis != NULL)
 		(void)buf_printf(b,
 		    "Your hypothesis (%s): %s\nShow it or refute it; others "

@@ -234,7 +234,7 @@ reproduce_task(const struct run *r, const struct subtask *t, struct strv *own,
 		m->expect = rp->expect;
 	} else if (r->repro != NULL &&
 	    (t->kind == KIND_PLAN || t->kind == KIND_EXPLORE ||
-		t->kind == KIND_VERIFY)) {
+		t->kind == KIND_VERIFY || t->kind == KIND_REVIEW)) {
 		m->base_patch = r->repro->patch;
 		m->base_patch_len = r->repro->patch_len;
 	}

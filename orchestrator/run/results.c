@@ -13,6 +13,7 @@
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/run/reproduce.h"
+#include "orchestrator/run/review.h"
 #include "orchestrator/run/topology.h"
 #include "orchestrator/verify/select.h"
 
@@ -197,8 +198,8 @@ after_explore(struct run *r, struct subtask *t)
 #define AGAIN_MAX 3 /* attempts at one hypothesis that are paid for */
 
 /* The patch was no fix: the hypothesis goes on where it stopped. */
-static void
-explore_again(struct run *r, const struct subtask *found)
+void
+results_again(struct run *r, const struct subtask *found)
 {
 	const struct subtask *t;
 	size_t n = 1;
@@ -225,6 +226,17 @@ cost(const struct subtask *t)
 	return s->micro > 0 ? s->micro : s->calls;
 }
 
+void
+results_accept(struct run *r, struct subtask *t)
+{
+	if (r->winner == NULL ||
+	    select_better(t->patch, t->patch_len, cost(t->of), r->winner->patch,
+		r->winner->patch_len, cost(r->winner->of)))
+		r->winner = t;
+	if (!r->o.all)
+		run_end(r, EXIT_FIXED, "fixed", "%s", t->fix);
+}
+
 static void
 after_verify(struct run *r, struct subtask *t)
 {
@@ -234,15 +246,11 @@ after_verify(struct run *r, struct subtask *t)
 	    json_pack("{s:b, s:s, s:s, s:s}", "ok", ok, "reason", t->reason,
 		"subtask", t->id, "candidate", t->of->label));
 	if (!ok && strcmp(t->of->verdict, "fixed") == 0)
-		explore_again(r, t->of);
-	if (!ok)
-		return;
-	if (r->winner == NULL ||
-	    select_better(t->patch, t->patch_len, cost(t->of), r->winner->patch,
-		r->winner->patch_len, cost(r->winner->of)))
-		r->winner = t;
-	if (!r->o.all)
-		run_end(r, EXIT_FIXED, "fixed", "%s", t->fix);
+		results_again(r, t->of);
+	else if (ok && review_wanted(r) && !r->no_more)
+		review_begin(r, t);
+	else if (ok)
+		results_accept(r, t);
 }
 
 /* What ends the worker has no result but its summary. */
@@ -265,9 +273,10 @@ tool_done(struct run *r, struct subtask *t, const struct msg_summary *m)
 static void
 after(struct run *r, struct subtask *t)
 {
-	static void (*const fn[])(struct run *,
-	    struct subtask *) = { after_baseline, after_plan, after_explore,
-		after_verify, reproduce_after, reproduce_confirm_after };
+	static void (*const fn[])(struct run *, struct subtask *) = {
+		after_baseline, after_plan, after_explore, after_verify,
+		reproduce_after, reproduce_confirm_after, review_after
+	};
 
 	fn[t->kind](r, t);
 }
@@ -297,6 +306,13 @@ is_followed(const struct subtask *t)
 				return true;
 			break;
 		case KIND_VERIFY:
+			if (s->kind == KIND_REVIEW && s->of == t)
+				return true;
+			if (s->kind == KIND_EXPLORE &&
+			    strcmp(s->hypothesis_id, t->hypothesis_id) == 0)
+				return true;
+			break;
+		case KIND_REVIEW:
 			if (s->kind == KIND_EXPLORE &&
 			    strcmp(s->hypothesis_id, t->hypothesis_id) == 0)
 				return true;
@@ -391,6 +407,9 @@ results_failed(struct run *r, struct subtask *t, const char *why)
 	case KIND_EXPLORE:
 		log_warn("%s failed %d times: %s", t->label, MAX_ATTEMPTS, why);
 		break;
+	case KIND_REVIEW:
+		results_accept(r, t->of); /* nobody has an objection */
+		break;
 	case KIND_VERIFY:
 		run_event(r, "verified",
 		    json_pack("{s:b, s:o, s:s, s:s}", "ok", false, "reason",
@@ -428,6 +447,8 @@ results_check(struct run *r)
 	if (r->no_more) {
 		if (sched_count(r, KIND_EXPLORE, SUBTASK_RUNNING) > 0 ||
 		    sched_count(r, KIND_VERIFY, SUBTASK_RUNNING) > 0 ||
+		    sched_count(r, KIND_REVIEW, SUBTASK_RUNNING) > 0 ||
+		    sched_count(r, KIND_REVIEW, SUBTASK_WAITING) > 0 ||
 		    sched_count(r, KIND_VERIFY, SUBTASK_WAITING) > 0)
 			return;
 	} else if (!sched_idle(r) || topology_more(r)) {

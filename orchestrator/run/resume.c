@@ -7,6 +7,7 @@
 #include "common/text.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/resume.h"
+#include "orchestrator/run/review.h"
 #include "orchestrator/run/topology.h"
 
 #define OPTS_MAX ((size_t)8 << 20)
@@ -18,7 +19,7 @@ resume_save(struct run *r, struct err *e)
 {
 	const struct run_opts *o = &r->o;
 	json_t *j = json_pack("{s:o, s:o, s:o, s:I, s:s, s:s*, s:s*, s:I, s:I, "
-			      "s:I, s:I, s:I, s:b, s:b, s:s*, s:s}",
+			      "s:I, s:I, s:I, s:b, s:b, s:s*, s:s, s:b}",
 	    "tests", json_from_strv(&r->tests), "checks",
 	    json_from_strv(&o->checks), "protect", json_from_strv(&o->protect),
 	    "workers", (json_int_t)o->workers, "model", r->model, "topology",
@@ -26,7 +27,7 @@ resume_save(struct run *r, struct err *e)
 	    "max_tokens", (json_int_t)o->max_tokens, "max_micro",
 	    (json_int_t)o->max_micro, "max_time_ms", (json_int_t)o->max_time_ms,
 	    "seed", (json_int_t)o->seed, "all", o->all, "apply", o->apply,
-	    "branch", o->branch, "snapshot", r->snap.id);
+	    "branch", o->branch, "snapshot", r->snap.id, "review", r->review);
 	char *text = json_text(j);
 	int rc = store_set(r->store, "opts", text, e);
 
@@ -88,6 +89,7 @@ take_opts(struct run *r)
 	take_str(j, "task", &o->task);
 	take_number(j, "seed", &o->seed);
 	o->all = json_is_true(json_object_get(j, "all"));
+	r->review = json_is_true(json_object_get(j, "review"));
 	if (o->replay != NULL)
 		return;
 	take_str(j, "model", &o->model);
@@ -245,7 +247,7 @@ told_clear(struct told *t)
 static char *
 hypothesis_id(const char *label)
 {
-	if (text_starts(label, "verify-"))
+	if (text_starts(label, "verify-") || text_starts(label, "review-"))
 		label += strlen("verify-");
 	return xstrndup(label, strcspn(label, "."));
 }
@@ -274,9 +276,11 @@ add_row(struct run *r, const struct store_row *row, enum kind kind)
 		if (of == NULL || of->patch_len == 0)
 			return NULL; /* its explore will bring it again */
 	}
+	if (kind == KIND_REVIEW && (of = review_of(r, row->label)) == NULL)
+		return NULL;
 	if (kind == KIND_CONFIRM && (of = reproduce_of(r, row->label)) == NULL)
 		return NULL;
-	if (kind == KIND_EXPLORE || kind == KIND_VERIFY)
+	if (kind == KIND_EXPLORE || kind == KIND_VERIFY || kind == KIND_REVIEW)
 		id = hypothesis_id(row->label);
 	t = sched_add(r, kind, row->label, id, row->hypothesis,
 	    of != NULL ? of->patch : NULL, of != NULL ? of->patch_len : 0);

@@ -23,7 +23,7 @@ const char *
 kind_str(enum kind k)
 {
 	static const char *const names[] = { "baseline", "plan", "explore",
-		"verify", "reproduce", "confirm", "tool" };
+		"verify", "reproduce", "confirm", "review", "tool" };
 
 	return names[k];
 }
@@ -138,7 +138,9 @@ static bool
 is_decided_soon(const struct run *r)
 {
 	return strcmp(r->model, "builtin") != 0 && !r->o.all &&
-	    sched_count(r, KIND_VERIFY, SUBTASK_RUNNING) > 0;
+	    (sched_count(r, KIND_VERIFY, SUBTASK_RUNNING) > 0 ||
+		sched_count(r, KIND_REVIEW, SUBTASK_WAITING) > 0 ||
+		sched_count(r, KIND_REVIEW, SUBTASK_RUNNING) > 0);
 }
 
 static struct subtask *

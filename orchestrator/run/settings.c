@@ -12,7 +12,7 @@
 
 /* The parts check what is theirs. */
 static const char *const known[] = { "model", "providers", "permissions",
-	"network" };
+	"network", "review" };
 
 static int
 check(const json_t *j, const char *path, struct err *e)
@@ -31,6 +31,10 @@ check(const json_t *j, const char *path, struct err *e)
 			return err_set(
 			    e, ERR_SYNTAX, "%s: unknown key \"%s\"", path, key);
 	}
+	v = json_object_get(j, "review");
+	if (v != NULL && !json_is_boolean(v))
+		return err_set(
+		    e, ERR_SYNTAX, "%s: \"review\" is true or false", path);
 	return 0;
 }
 

@@ -2,7 +2,9 @@
  * settings.h - the person's settings: $XDG_CONFIG_HOME/foray/settings.json.
  *
  *	{"model": "openai/NAME",
- *	 "providers": {NAME: {...}}}              gateway/model.h
+ *	 "providers": {NAME: {...}},              gateway/model.h
+ *	 "network": {...},                        fetch.h
+ *	 "review": true}                          review.h
  *
  * Unknown keys are refused by name, since a misspelt limit is no limit.
  */

@@ -40,6 +40,7 @@ enum kind {
 	KIND_VERIFY,
 	KIND_REPRODUCE,
 	KIND_CONFIRM,
+	KIND_REVIEW,
 	KIND_TOOL
 };
 
@@ -137,6 +138,7 @@ struct run {
 	struct http *http;
 	struct fetches *fetches; /* fetch.h */
 	char *model;             /* its name, as it is shown */
+	bool review;             /* settings: review.h */
 	char *notes;             /* the person's own AGENTS.md, or NULL */
 	uint64_t
 	    turn_micro; /* what one turn may cost; 0: nothing, or unknown */
@@ -199,6 +201,9 @@ void results_take(
     struct run *r, struct subtask *t, const struct msg_summary *m);
 /* After loading: what follows from the summaries and was not written. */
 void results_consequences(struct run *r);
+/* A verified patch is taken; one that was not good enough is tried again. */
+void results_accept(struct run *r, struct subtask *verify);
+void results_again(struct run *r, const struct subtask *found);
 void results_failed(struct run *r, struct subtask *t, const char *why);
 /* After each change: is the run over? */
 void results_check(struct run *r);

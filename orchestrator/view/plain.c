@@ -323,11 +323,21 @@ on_run_finished(struct plain *p, const json_t *ev)
 					       : "");
 }
 
+static void
+on_reviewed(struct plain *p, const json_t *ev)
+{
+	printed(p, ev, "reviewed", "%s: %s%s%s", str(ev, "candidate"),
+	    json_is_true(json_object_get(ev, "ok")) ? "no objection"
+						    : "an objection",
+	    *str(ev, "reason") != '\0' ? ": " : "", str(ev, "reason"));
+}
+
 static const struct {
 	const char *name;
 	void (*show)(struct plain *, const json_t *);
 } rows[] = {
 	{ "run_started", on_run_started },
+	{ "reviewed", on_reviewed },
 	{ "snapshot", on_snapshot },
 	{ "baseline", on_baseline },
 	{ "planned", on_planned },

@@ -359,6 +359,41 @@ def resumed(box):
                       what + ": the audit chain holds")
 
 
+def reviewed(box):
+    """With "review" a second model can object to what the tests let pass."""
+    repo = box.repo("reviewed", lib.SMALL)
+    other = dict(FIX, new="-ge")
+    script = {"scripts": [
+        {"match": r"Review it[\s\S]*\n\+.*-gt", "turns": [
+            {"calls": [call("run_command", command="cat max.sh")]},
+            {"calls": [call("finish", verdict="refuted",
+                            reason="equal values, max.sh:2")]}]},
+        {"match": "Review it", "turns": [finish("done")]},
+        {"match": "did not hold: equal values", "turns": [
+            {"calls": [call("edit_file", **other)]}, finish("fixed", "b")]},
+        {"match": ".", "turns": [
+            {"calls": [call("edit_file", **FIX)]}, finish("fixed", "a")]}]}
+    with FakeServer(script, key=KEY) as s:
+        settings(box, s)
+        path = os.path.join(box.home, ".config/foray/settings.json")
+        lib.write(path, json.dumps(dict(json.loads(lib.read(path)),
+                                        review=True)))
+        r = box.run(repo, "-t", lib.SMALL_TEST, "-m", MODELS["chat"],
+                    "--topology", "single", env=s.env())
+        lib.equal(r.status, 0, "reviewed: fixed", r)
+        lib.equal([e["ok"] for e in r.all("reviewed")], [False, True],
+                  "reviewed: an objection, then none", r)
+        lib.check("-ge" in lib.read(r.finished["patch"]),
+                  "reviewed: the second patch is it", r)
+        log = box.do("log", "w4").out
+        lib.check('if [ "$1" -gt' in log, "reviewed: the patch is in place", log)
+        lib.equal(s.errors(), "", "reviewed: the server is fine")
+        bill(box, s, "reviewed")
+    again = box.do("replay", "--json")
+    lib.equal([e["ok"] for e in again.all("reviewed")], [False, True],
+              "reviewed: replay has the same", again)
+
+
 def raised(box):
     """What a budget ended goes on with a larger one: nothing is asked twice."""
     for n, (topology, limit) in enumerate((("single", 4), ("escalate", 8),
@@ -482,8 +517,7 @@ def memory(box):
 
 
 ALL = (sessions, fleets, tls, canary, refused_key, no_server, budgets, replayed,
-       resumed, effects, wordless, raised, overrun,
-       memory)
+       resumed, effects, wordless, reviewed, raised, overrun, memory)
 for one in ALL:
     if not sys.argv[1:] or one.__name__ in sys.argv[1:]:
         with lib.Box() as the_box:

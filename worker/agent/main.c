@@ -34,6 +34,7 @@ static const struct kind {
 	{ "explore", turn_run },
 	{ "verify", verify_run },
 	{ "reproduce", turn_run },
+	{ "review", turn_run },
 	{ "confirm", confirm_run },
 	{ "tool", turn_run },
 };
@@ -80,6 +81,19 @@ add_reproducer(struct agent *a, struct err *e)
 	return r;
 }
 
+/* A reviewer sees the patch in place. */
+static int
+add_candidate(struct agent *a, struct err *e)
+{
+	const struct msg_task *t = a->task;
+	int r;
+
+	if (strcmp(t->kind, "review") != 0)
+		return 0;
+	r = patch_apply(a->cfg.root, t->patch, t->patch_len, false, e);
+	return r < 0 ? err_prefix(e, "the patch to review") : 0;
+}
+
 static void
 guard(struct agent *a)
 {
@@ -104,7 +118,8 @@ prepare(struct agent *a, struct err *e)
 		return err_set(
 		    e, -errno, "mkdir %s: %s", AGENT_CMD_DIR, strerror(errno));
 	r = treefs_open(&a->fs, a->cfg.root, a->cfg.workdir, AGENT_CMD_DIR, e);
-	if (r < 0 || (r = add_reproducer(a, e)) < 0)
+	if (r < 0 || (r = add_reproducer(a, e)) < 0 ||
+	    (r = add_candidate(a, e)) < 0)
 		return r;
 	guard(a);
 	return 0;
