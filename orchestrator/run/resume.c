@@ -367,6 +367,9 @@ resume_load(struct run *r, struct err *e)
 		(void)sched_add(
 		    r, KIND_BASELINE, "baseline", NULL, NULL, NULL, 0);
 	results_consequences(r);
-	add_hint(r);
+	if (r->phase == PHASE_END && r->o.hint != NULL)
+		log_warn("the run has ended before: the HINT is not tried");
+	else
+		add_hint(r);
 	return 0;
 }

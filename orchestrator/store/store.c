@@ -77,8 +77,14 @@ open_db(struct store *s, bool write, bool create, struct err *e)
 {
 	char *path = path_join(s->dir, "run.db");
 	int flags = write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+	struct stat st;
 	int r = 0;
 
+	/* A fifo would be waited for without end. */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		r = err_set(e, ERR_USAGE, "%s is no regular file", path);
+		goto out;
+	}
 	if (create)
 		flags |= SQLITE_OPEN_CREATE;
 	if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK) {

@@ -128,6 +128,23 @@ def closed(box):
         lib.equal(len(box.runs()) > 0, True, "run %s: it is recorded" % which)
 
 
+def no_database(box):
+    """A run whose database is a fifo, or no database."""
+    top = os.path.join(box.state, "foray/runs")
+    for name in ("20990101-000000-0000000", "20990101-000000-0000001"):
+        os.makedirs(os.path.join(top, name))
+    os.mkfifo(os.path.join(top, "20990101-000000-0000000/run.db"))
+    lib.write(os.path.join(top, "20990101-000000-0000001/run.db"), "no\n")
+    box.own()
+    for args in (["runs"], ["show"], ["show", "20990101-000000-0000000"],
+                 ["replay", os.path.join(top, "20990101-000000-0000000/")],
+                 ["resume", "20990101-000000-0000001"]):
+        r = box.do(*args, timeout=10)
+        lib.check(r.status is not None, "no database, %s: it ends" % args, r)
+        lib.check(args == ["runs"] or r.status in (2, 5),
+                  "no database, %s: status" % args, r)
+
+
 def not_utf8(box):
     """Bytes that are no UTF-8: in the path of the tree, in a command."""
     repo = box.repo("latin", lib.SMALL)
@@ -145,7 +162,8 @@ def not_utf8(box):
         lib.check(r.err, "with a message: %r" % args, r)
 
 
-ALL = (configured, branch_names, damaged_cache, closed, not_utf8)
+ALL = (configured, branch_names, damaged_cache, closed, no_database,
+       not_utf8)
 for one in ALL:
     if not sys.argv[1:] or one.__name__ in sys.argv[1:]:
         for uid in lib.users():
