@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
 LIMIT = 600
 # These have the machine for themselves: they kill at moments that they time.
-ALONE = ("interrupt", "isolation", "kill_some")
+ALONE = ("interrupt", "kill_some")
 
 
 def find(build, long):
