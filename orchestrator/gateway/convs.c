@@ -227,7 +227,7 @@ put_together(struct convs *c, struct conv *v, const unsigned char *h, size_t n)
 	while (json_array_size(v->array) > v->base)
 		(void)json_array_remove(
 		    v->array, json_array_size(v->array) - 1);
-	v->wires = xreallocarray(v->wires, n, sizeof *v->wires);
+	v->wires = xreallocarray(v->wires, n, sizeof(struct wire *));
 	for (i = v->base; i < n; i++) {
 		b = body_find(c, h + i * HASH_LEN);
 		(void)json_array_append(v->array, b->json);

@@ -335,7 +335,7 @@ static int
 read_key(struct endpoint *m, const struct maker *maker, const json_t *provider,
     struct err *e)
 {
-	const char *env, *command, *key, *named;
+	const char *env, *command = NULL, *key, *named = NULL;
 	int r;
 
 	if ((r = get_key_source(m, provider, &named, &command, e)) < 0)
