@@ -19,6 +19,16 @@ extern const struct cmd cmd_run, cmd_resume, cmd_replay, cmd_runs, cmd_show,
     cmd_log, cmd_diff, cmd_apply, cmd_rm, cmd_audit, cmd_doctor, cmd_sandbox,
     cmd_tool;
 
+/* Limits of a run, the same for run and resume; -n is one of them. */
+enum {
+	CMD_MAX_TIME = 512,
+	CMD_MAX_CALLS,
+	CMD_MAX_TOKENS,
+	CMD_MAX_USD
+};
+struct run_opts;
+int cmd_limit(struct run_opts *o, int opt, const char *arg, struct err *e);
+
 /* A mistake on the command line: the sentence, how to get help; EXIT_USAGE. */
 int cmd_usage(const struct cmd *c, const char *fmt, ...) printflike(2, 3);
 /* What getopt_long(3) refused: names the option. */

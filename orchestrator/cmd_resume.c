@@ -14,11 +14,7 @@
 #define HINT_MAX 1000 /* as a hypothesis */
 
 enum {
-	OPT_MAX_TIME = 256,
-	OPT_MAX_CALLS,
-	OPT_MAX_TOKENS,
-	OPT_MAX_USD,
-	OPT_JSON
+	OPT_JSON = 256
 };
 
 static int cmd_resume_main(int argc, char **argv);
@@ -53,24 +49,15 @@ const struct cmd cmd_replay = {
 static int
 set_limit(struct run_opts *o, int opt, const char *arg, struct err *e)
 {
-	uint64_t n;
 	int r = 0;
 
 	switch (opt) {
 	case 'n':
-		if ((r = num_u64(arg, 1, RUN_MAX_WORKERS, "-n", &n, e)) == 0)
-			o->workers = (unsigned)n;
-		break;
-	case OPT_MAX_TIME:
-		return num_duration_ms(arg, "--max-time", &o->max_time_ms, e);
-	case OPT_MAX_CALLS:
-		return num_u64(
-		    arg, 1, UINT32_MAX, "--max-calls", &o->max_calls, e);
-	case OPT_MAX_TOKENS:
-		return num_u64(
-		    arg, 1, UINT64_MAX, "--max-tokens", &o->max_tokens, e);
-	case OPT_MAX_USD:
-		return num_usd(arg, "--max-usd", &o->max_micro, e);
+	case CMD_MAX_TIME:
+	case CMD_MAX_CALLS:
+	case CMD_MAX_TOKENS:
+	case CMD_MAX_USD:
+		return cmd_limit(o, opt, arg, e);
 	default:
 		o->json = true;
 		break;
@@ -87,10 +74,10 @@ options(
 		{ "json", no_argument, NULL, OPT_JSON },
 		{ "help", no_argument, NULL, 'h' },
 		{ "workers", required_argument, NULL, 'n' },
-		{ "max-time", required_argument, NULL, OPT_MAX_TIME },
-		{ "max-calls", required_argument, NULL, OPT_MAX_CALLS },
-		{ "max-tokens", required_argument, NULL, OPT_MAX_TOKENS },
-		{ "max-usd", required_argument, NULL, OPT_MAX_USD },
+		{ "max-time", required_argument, NULL, CMD_MAX_TIME },
+		{ "max-calls", required_argument, NULL, CMD_MAX_CALLS },
+		{ "max-tokens", required_argument, NULL, CMD_MAX_TOKENS },
+		{ "max-usd", required_argument, NULL, CMD_MAX_USD },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct err e;

@@ -22,10 +22,6 @@
 
 enum {
 	OPT_PROTECT = 256,
-	OPT_MAX_TIME,
-	OPT_MAX_CALLS,
-	OPT_MAX_TOKENS,
-	OPT_MAX_USD,
 	OPT_TOPOLOGY,
 	OPT_SEED,
 	OPT_ALL,
@@ -42,10 +38,10 @@ static const struct option options[] = {
 	{ "model", required_argument, NULL, 'm' },
 	{ "file", required_argument, NULL, 'f' },
 	{ "protect", required_argument, NULL, OPT_PROTECT },
-	{ "max-time", required_argument, NULL, OPT_MAX_TIME },
-	{ "max-calls", required_argument, NULL, OPT_MAX_CALLS },
-	{ "max-tokens", required_argument, NULL, OPT_MAX_TOKENS },
-	{ "max-usd", required_argument, NULL, OPT_MAX_USD },
+	{ "max-time", required_argument, NULL, CMD_MAX_TIME },
+	{ "max-calls", required_argument, NULL, CMD_MAX_CALLS },
+	{ "max-tokens", required_argument, NULL, CMD_MAX_TOKENS },
+	{ "max-usd", required_argument, NULL, CMD_MAX_USD },
 	{ "topology", required_argument, NULL, OPT_TOPOLOGY },
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "all", no_argument, NULL, OPT_ALL },
@@ -145,7 +141,6 @@ add_command(struct strv *to, const char *option, const char *arg, struct err *e)
 static int
 set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 {
-	uint64_t n;
 	int r = 0;
 
 	if (arg == NULL)
@@ -163,26 +158,18 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 		return add_command(&o->tests, "-t", arg, e);
 	case 'k':
 		return add_command(&o->checks, "-k", arg, e);
-	case 'n':
-		if ((r = num_u64(arg, 1, RUN_MAX_WORKERS, "-n", &n, e)) == 0)
-			o->workers = (unsigned)n;
-		break;
 	case 'm':
 		o->model = arg;
 		break;
 	case OPT_PROTECT:
 		strv_add(&o->protect, arg);
 		break;
-	case OPT_MAX_TIME:
-		return num_duration_ms(arg, "--max-time", &o->max_time_ms, e);
-	case OPT_MAX_CALLS:
-		return num_u64(
-		    arg, 1, UINT32_MAX, "--max-calls", &o->max_calls, e);
-	case OPT_MAX_TOKENS:
-		return num_u64(
-		    arg, 1, UINT64_MAX, "--max-tokens", &o->max_tokens, e);
-	case OPT_MAX_USD:
-		return num_usd(arg, "--max-usd", &o->max_micro, e);
+	case 'n':
+	case CMD_MAX_TIME:
+	case CMD_MAX_CALLS:
+	case CMD_MAX_TOKENS:
+	case CMD_MAX_USD:
+		return cmd_limit(o, opt, arg, e);
 	case OPT_TOPOLOGY:
 		o->topology = arg;
 		return topology_check(arg, e);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/num.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/run.h"
 #include "sandbox/limits.h"
@@ -77,6 +78,31 @@ cmd_bad_option(const struct cmd *c, int opt, char **argv)
 	if (opt == ':')
 		return cmd_usage(c, "%s needs a value", name);
 	return cmd_usage(c, "%s is no option of `foray %s`", name, c->name);
+}
+
+int
+cmd_limit(struct run_opts *o, int opt, const char *arg, struct err *e)
+{
+	uint64_t n;
+	int r;
+
+	switch (opt) {
+	case CMD_MAX_TIME:
+		return num_duration_ms(arg, "--max-time", &o->max_time_ms, e);
+	case CMD_MAX_CALLS:
+		return num_u64(
+		    arg, 1, UINT32_MAX, "--max-calls", &o->max_calls, e);
+	case CMD_MAX_TOKENS:
+		return num_u64(
+		    arg, 1, UINT64_MAX, "--max-tokens", &o->max_tokens, e);
+	case CMD_MAX_USD:
+		return num_usd(arg, "--max-usd", &o->max_micro, e);
+	default:
+		r = num_u64(arg, 1, RUN_MAX_WORKERS, "-n", &n, e);
+		if (r == 0)
+			o->workers = (unsigned)n;
+		return r;
+	}
 }
 
 int

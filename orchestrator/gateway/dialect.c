@@ -230,3 +230,25 @@ body_steps(struct buf *b, const struct plan *p, const struct message_form *f,
 		return -1;
 	return add_made(b, f->user(late), NULL);
 }
+
+int
+body_openai(const struct request *q, struct buf *ret,
+    json_t *(*head)(const struct request *q, bool tools), const char *key,
+    const struct message_form *form, struct err *e)
+{
+	struct plan p;
+	int r;
+
+	plan_make(q, &p);
+	r = body_head(ret, head(q, p.tools != NULL));
+	if (r == 0)
+		r = body_tools(ret, &p);
+	if (r == 0)
+		r = buf_printf(ret, ",\"%s\":[", key);
+	if (r == 0)
+		r = body_steps(ret, &p, form, q->late);
+	if (r == 0)
+		r = buf_adds(ret, "]}");
+	plan_clear(&p);
+	return r < 0 ? body_over(ret, e) : 0;
+}

@@ -159,17 +159,10 @@ void
 anthropic_event(
     struct reply *r, const char *event, const char *data, size_t len)
 {
-	const char *type;
-	json_t *j;
+	json_t *j = read_typed(r, &event, data, len);
 
-	if (r->done || strncmp(data + strspn(data, " \t"), "[DONE]", 6) == 0)
-		return;
-	if ((j = read_object(r, data, len)) == NULL)
-		return;
-	type = read_str(j, "type");
-	if (type == NULL && json_object_get(j, "error") != NULL)
-		type = "error";
-	take_event(r, type != NULL ? type : event, j);
+	if (j != NULL)
+		take_event(r, event, j);
 	json_decref(j);
 }
 

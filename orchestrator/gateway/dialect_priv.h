@@ -17,6 +17,10 @@
 
 /* A new reference, or NULL: nothing in it, or no JSON object (fault is set). */
 json_t *read_object(struct reply *r, const char *s, size_t len);
+/* The same of an event, whose own "type" goes before the stream's name for it.
+ * NULL also after the reply's end. */
+json_t *read_typed(
+    struct reply *r, const char **event, const char *data, size_t len);
 /* NULL when it is missing, empty or no string. */
 const char *read_str(const json_t *obj, const char *key);
 /* 0 when it is missing or no count. */
@@ -104,6 +108,11 @@ int body_tools(struct buf *b, const struct plan *p);
 /* text, ending in '}', with one more member. */
 int body_with_member(
     struct buf *b, const char *text, size_t len, const char *member);
+/* The whole body as both of OpenAI's APIs have it: head(), the tools, then the
+ * messages as the list key. */
+int body_openai(const struct request *q, struct buf *ret,
+    json_t *(*head)(const struct request *q, bool tools), const char *key,
+    const struct message_form *form, struct err *e);
 int body_over(const struct buf *b, struct err *e); /* ERR_LIMIT */
 
 /* Reading of a dialect whose writing is in another file. */

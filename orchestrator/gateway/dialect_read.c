@@ -38,6 +38,24 @@ read_str(const json_t *obj, const char *key)
 	return s != NULL && *s != '\0' ? s : NULL;
 }
 
+json_t *
+read_typed(struct reply *r, const char **event, const char *data, size_t len)
+{
+	const char *type;
+	json_t *j;
+
+	if (r->done || strncmp(data + strspn(data, " \t"), "[DONE]", 6) == 0)
+		return NULL;
+	if ((j = read_object(r, data, len)) == NULL)
+		return NULL;
+	type = read_str(j, "type");
+	if (type == NULL && json_object_get(j, "error") != NULL)
+		type = "error";
+	if (type != NULL)
+		*event = type;
+	return j;
+}
+
 uint64_t
 read_count(const json_t *obj, const char *key)
 {

@@ -183,21 +183,7 @@ head(const struct request *q, bool tools)
 static int
 responses_body(const struct request *q, struct buf *ret, struct err *e)
 {
-	struct plan p;
-	int r;
-
-	plan_make(q, &p);
-	r = body_head(ret, head(q, p.tools != NULL));
-	if (r == 0)
-		r = body_tools(ret, &p);
-	if (r == 0)
-		r = buf_adds(ret, ",\"input\":[");
-	if (r == 0)
-		r = body_steps(ret, &p, &form, q->late);
-	if (r == 0)
-		r = buf_adds(ret, "]}");
-	plan_clear(&p);
-	return r < 0 ? body_over(ret, e) : 0;
+	return body_openai(q, ret, head, "input", &form, e);
 }
 
 const struct dialect dialect_responses = {

@@ -235,23 +235,14 @@ spend_of(struct spend *s, const struct usage *u, uint64_t micro)
 	s->micro = micro;
 }
 
-/* Attempts that were paid for and thrown away are in the bill, too. */
+/* What was thrown away before it is paid for already: on_lost(). */
 static int
-settle(struct call *c, const struct provider_answer *a, struct spend *s,
-    struct err *e)
+settle(struct call *c, const struct spend *s, struct err *e)
 {
-	struct spend lost = { 0 }, all = *s;
-	int r;
-
-	if (a->lost.given)
-		spend_of(&lost, &a->lost, a->lost_micro);
-	spend_add(&all, &lost);
-	ledger_settle(c->ledger, &c->reserved, &all);
-	if (c->promised &&
-	    (r = store_answered(c->g->store, c->subtask, c->attempt,
-		 (unsigned)c->turn, e)) < 0)
-		return r;
-	return a->lost.given ? record(c, "lost", NULL, &lost, a, e) : 0;
+	ledger_settle(c->ledger, &c->reserved, s);
+	return c->promised ? store_answered(c->g->store, c->subtask, c->attempt,
+				 (unsigned)c->turn, e)
+			   : 0;
 }
 
 static void
@@ -280,7 +271,7 @@ accepted(struct call *c, struct provider_answer *a)
 	if ((r = record(c, "ok", text, &note.spend, a, &e)) == 0 &&
 	    (r = transcript_add(g->store, c->conv->worker, now_s(g),
 		 (unsigned)c->turn, a->message, &e)) == 0 &&
-	    (r = settle(c, a, &note.spend, &e)) == 0)
+	    (r = settle(c, &note.spend, &e)) == 0)
 		g->ops.note(g->ops.ctx, &note);
 	if (store_release(g->store, r == 0 ? &e : NULL) < 0 || r < 0)
 		g->ops.failed(g->ops.ctx, &e);
@@ -300,7 +291,7 @@ refused(struct call *c, struct provider_answer *a)
 	int r;
 
 	store_hold(g->store);
-	if ((r = settle(c, a, &none, &e)) == 0)
+	if ((r = settle(c, &none, &e)) == 0)
 		r = record(c, fault_name(a->fault.kind), NULL, &none, a, &e);
 	if (store_release(g->store, r == 0 ? &e : NULL) < 0 || r < 0) {
 		g->ops.failed(g->ops.ctx, &e);
