@@ -220,8 +220,9 @@ skip_csi(struct term *t, const char *s, size_t len)
 	return i + 1;
 }
 
-/* OSC, DCS and the like: up to BEL or ST. Ends before a newline as well, or
- * one such byte could hide everything that follows. */
+/* OSC, DCS and the like: up to BEL or ST. Ends before a newline as well, and is
+ * none when it never ends, or one such byte could hide everything that follows.
+ */
 static size_t
 skip_string(const char *s, size_t len)
 {
@@ -237,7 +238,7 @@ skip_string(const char *s, size_t len)
 		if (cp == ESC)
 			return i + (i + 1 < len && s[i + 1] == '\\' ? 2 : 0);
 	}
-	return len;
+	return 0;
 }
 
 /* ESC was read. */

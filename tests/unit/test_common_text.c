@@ -38,6 +38,7 @@ test_clean(void **state)
 		{ "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link" },
 		{ "\x1bPdcs\x1b\\a", "a" },
 		{ "\x1b]never ended\nnext", "\nnext" },
+		{ "a\x1b]never ended", "anever ended" },
 		{ "\x1b(Ba\x1b=b\x1b"
 		  "c",
 		    "ab" },
