@@ -145,11 +145,12 @@ static void
 filter(struct list *l)
 {
 	struct probe_item *it = add(l, "seccomp");
+	const struct seccomp_want want = { .layer = LAYER_INNER };
 	const void *program_bytes;
 	size_t len;
 	struct err e;
 
-	if (seccomp_program(LAYER_INNER, &program_bytes, &len, &e) < 0) {
+	if (seccomp_program(&want, &program_bytes, &len, &e) < 0) {
 		it->state = PROBE_MISSING;
 		detail(it, "%s", e.text);
 		cost(it, "no sandbox, so no run");

@@ -163,19 +163,39 @@ refuse(scmp_filter_ctx ctx, int error, const char *name, unsigned n,
 static const struct scmp_arg_cmp none;
 
 static int
-table_rules(scmp_filter_ctx ctx, enum sandbox_layer layer)
+table_rules(scmp_filter_ctx ctx, const struct seccomp_want *w)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < nitems(refusals); i++) {
-		if (refusals[i].where == BOTH || layer == LAYER_INNER)
+		if (w->ptrace && strcmp(refusals[i].name, "ptrace") == 0)
+			continue;
+		if (refusals[i].where == BOTH || w->layer == LAYER_INNER)
 			r = refuse(ctx, refusals[i].error, refusals[i].name, 0,
 			    none, none);
 	}
+	return r;
+}
+
+/* By number: libseccomp translates none for another architecture. */
+static int
+numbered_rules(scmp_filter_ctx ctx, enum sandbox_layer layer)
+{
+	int r = 0;
+
 	for (size_t i = 0; r == 0 && i < nitems(new_calls); i++)
 		r = seccomp_rule_add(ctx,
 		    SCMP_ACT_ERRNO((uint32_t)new_calls[i].error),
 		    new_calls[i].nr, 0);
+	if (layer != LAYER_INNER)
+		return r;
+	/* fchmodat2, newer than libseccomp 2.5: see setid_rules() */
+	if (r == 0)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), 452, 1,
+		    SCMP_CMP(2, SCMP_CMP_MASKED_EQ, S_ISUID, S_ISUID));
+	if (r == 0)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), 452, 1,
+		    SCMP_CMP(2, SCMP_CMP_MASKED_EQ, S_ISGID, S_ISGID));
 	return r;
 }
 
@@ -193,14 +213,15 @@ terminal_rules(scmp_filter_ctx ctx)
 /* UNIX, INET, INET6 and NETLINK are left. The others reach large, little-tested
  * parts of the kernel, and VSOCK the machine around this one. */
 static int
-socket_rules(scmp_filter_ctx ctx)
+socket_rules(scmp_filter_ctx ctx, const struct seccomp_want *w)
 {
 	const char *const calls[] = { "socket", "socketpair" };
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < nitems(calls); i++) {
 		for (uint32_t f = 0; r == 0 && f < AF_NETLINK; f++) {
-			if (f == AF_UNIX || f == AF_INET || f == AF_INET6)
+			if (f == AF_UNIX ||
+			    (!w->no_inet && (f == AF_INET || f == AF_INET6)))
 				continue;
 			r = refuse(
 			    ctx, EAFNOSUPPORT, calls[i], 1, low32(0, f), none);
@@ -266,18 +287,11 @@ setid_rules(scmp_filter_ctx ctx)
 			r = refuse(ctx, EPERM, calls[i].name, 2, mode, flags);
 		}
 	}
-	/* fchmodat2, newer than libseccomp 2.5 */
-	if (r == 0)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), 452, 1,
-		    SCMP_CMP(2, SCMP_CMP_MASKED_EQ, S_ISUID, S_ISUID));
-	if (r == 0)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), 452, 1,
-		    SCMP_CMP(2, SCMP_CMP_MASKED_EQ, S_ISGID, S_ISGID));
 	return r;
 }
 
 static int
-build(enum sandbox_layer layer, scmp_filter_ctx ctx)
+build(const struct seccomp_want *w, scmp_filter_ctx ctx)
 {
 	int r;
 
@@ -286,14 +300,14 @@ build(enum sandbox_layer layer, scmp_filter_ctx ctx)
 	r = seccomp_attr_set(
 	    ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
 	if (r == 0)
-		r = table_rules(ctx, layer);
+		r = table_rules(ctx, w);
 	if (r == 0)
 		r = terminal_rules(ctx);
 	if (r == 0)
-		r = socket_rules(ctx);
-	if (r == 0 && layer == LAYER_INNER)
+		r = socket_rules(ctx, w);
+	if (r == 0 && w->layer == LAYER_INNER)
 		r = clone_rules(ctx);
-	if (r == 0 && layer == LAYER_INNER)
+	if (r == 0 && w->layer == LAYER_INNER)
 		r = setid_rules(ctx);
 	return r;
 }
@@ -315,40 +329,61 @@ export_program(scmp_filter_ctx ctx, struct buf *ret)
 	return r;
 }
 
+/* Rules are added by the numbers of this machine and translated, so the other
+ * architecture joins first and ours leaves last. */
 static int
-make_program(enum sandbox_layer layer, struct buf *ret)
+change_arch(scmp_filter_ctx ctx, uint32_t arch)
 {
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	uint32_t own = seccomp_arch_native();
 	int r;
 
-	if (ctx == NULL)
-		return -ENOMEM;
-	r = build(layer, ctx);
-	if (r == 0)
-		r = export_program(ctx, ret);
-	seccomp_release(ctx);
-	return r;
+	if (arch == 0 || arch == own)
+		return 0;
+	if ((r = seccomp_arch_add(ctx, arch)) < 0)
+		return r;
+	return seccomp_arch_remove(ctx, own);
 }
 
 int
-seccomp_program(
-    enum sandbox_layer layer, const void **ret, size_t *ret_len, struct err *e)
+seccomp_program_for(
+    const struct seccomp_want *w, uint32_t arch, struct buf *ret, struct err *e)
 {
-	static struct buf kept[2]; /* by layer */
-	struct buf b;
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	int r = ctx == NULL ? -ENOMEM : 0;
+
+	if (r == 0)
+		r = change_arch(ctx, arch);
+	if (r == 0)
+		r = build(w, ctx);
+	if (r == 0 && (arch == 0 || arch == seccomp_arch_native()))
+		r = numbered_rules(ctx, w->layer);
+	if (r == 0)
+		r = export_program(ctx, ret);
+	if (ctx != NULL)
+		seccomp_release(ctx);
+	if (r < 0)
+		return err_set(e, ERR_SANDBOX,
+		    "the system call filter can't be built: %s", strerror(-r));
+	return 0;
+}
+
+int
+seccomp_program(const struct seccomp_want *w, const void **ret, size_t *ret_len,
+    struct err *e)
+{
+	static struct buf kept[2][2][2];
+	struct buf *k = &kept[w->layer][w->ptrace][w->no_inet], b;
 	int r;
 
-	if (kept[layer].len == 0) {
+	if (k->len == 0) {
 		buf_init(&b, BUF_NOMAX);
-		if ((r = make_program(layer, &b)) < 0) {
+		if ((r = seccomp_program_for(w, 0, &b, e)) < 0) {
 			buf_clear(&b);
-			return err_set(e, ERR_SANDBOX,
-			    "the system call filter can't be built: %s",
-			    strerror(-r));
+			return r;
 		}
-		kept[layer] = b;
+		*k = b;
 	}
-	*ret = kept[layer].data;
-	*ret_len = kept[layer].len;
+	*ret = k->data;
+	*ret_len = k->len;
 	return 0;
 }

@@ -2,12 +2,24 @@
 #ifndef SANDBOX_SECCOMP_H
 #define SANDBOX_SECCOMP_H
 
+#include "common/buf.h"
 #include "common/err.h"
 #include "sandbox/spec.h"
 
-/* The BPF program of a layer, as bytes for bwrap's --seccomp; built once a
- * process and kept. Borrowed. */
-int seccomp_program(
-    enum sandbox_layer layer, const void **ret, size_t *ret_len, struct err *e);
+struct seccomp_want {
+	enum sandbox_layer layer;
+	bool ptrace;  /* inner: debuggers may trace what they start */
+	bool no_inet; /* no INET and INET6 sockets: there is no network
+			 namespace that would keep them in */
+};
+
+/* The BPF program, as bytes for bwrap's --seccomp; each built once a process
+ * and kept. Borrowed. */
+int seccomp_program(const struct seccomp_want *w, const void **ret,
+    size_t *ret_len, struct err *e);
+/* For another machine's architecture (SCMP_ARCH_AARCH64), into *ret; without
+ * what libseccomp has no name for. 0: this machine's. */
+int seccomp_program_for(const struct seccomp_want *w, uint32_t arch,
+    struct buf *ret, struct err *e);
 
 #endif

@@ -33,6 +33,11 @@ static const char *const layers[] = {
 	[LAYER_INNER] = "inner",
 };
 
+static const char *const backends[] = {
+	[BACKEND_BWRAP] = "bwrap",
+	[BACKEND_CONTAINER] = "container",
+};
+
 static const struct {
 	const char *name;
 	size_t offset;
@@ -105,7 +110,9 @@ spec_copy(struct sandbox_spec *dst, const struct sandbox_spec *src)
 	dst->cwd = src->cwd != NULL ? xstrdup(src->cwd) : NULL;
 	dst->hostname = src->hostname != NULL ? xstrdup(src->hostname) : NULL;
 	dst->limits = src->limits;
+	dst->backend = src->backend;
 	dst->keep_tty = src->keep_tty;
+	dst->ptrace = src->ptrace;
 }
 
 void
@@ -250,7 +257,10 @@ spec_to_json(const struct sandbox_spec *s)
 		(void)json_object_set_new(lj, limits[i].name,
 		    json_integer((json_int_t)*limit_at(&l, i)));
 	(void)json_object_set_new(j, "limits", lj);
+	(void)json_object_set_new(
+	    j, "backend", json_string(backends[s->backend]));
 	(void)json_object_set_new(j, "keep_tty", json_boolean(s->keep_tty));
+	(void)json_object_set_new(j, "ptrace", json_boolean(s->ptrace));
 	return j;
 }
 
@@ -428,10 +438,29 @@ read_hostname(const json_t *j, struct sandbox_spec *s, struct err *e)
 }
 
 int
+backend_parse(const char *name, enum sandbox_backend *ret, struct err *e)
+{
+	for (size_t i = 0; i < nitems(backends); i++) {
+		if (strcmp(name, backends[i]) == 0) {
+			*ret = (enum sandbox_backend)i;
+			return 0;
+		}
+	}
+	return err_set(e, ERR_USAGE,
+	    "'%s' is no kind of sandbox: there are bwrap and container", name);
+}
+
+const char *
+backend_str(enum sandbox_backend b)
+{
+	return backends[b];
+}
+
+int
 spec_from_json(const json_t *j, struct sandbox_spec *ret, struct err *e)
 {
 	struct sandbox_spec s = { 0 };
-	const char *layer;
+	const char *layer, *backend = NULL;
 	int r;
 
 	if (!json_is_object(j))
@@ -450,7 +479,11 @@ spec_from_json(const json_t *j, struct sandbox_spec *ret, struct err *e)
 	    (r = read_path(j, "cwd", false, &s.cwd, e)) < 0 ||
 	    (r = read_hostname(j, &s, e)) < 0 ||
 	    (r = read_limits(j, &s.limits, e)) < 0 ||
-	    (r = json_get_bool(j, "keep_tty", false, &s.keep_tty, e)) < 0)
+	    (r = json_get_str(j, "backend", false, &backend, e)) < 0 ||
+	    (backend != NULL &&
+		(r = backend_parse(backend, &s.backend, e)) < 0) ||
+	    (r = json_get_bool(j, "keep_tty", false, &s.keep_tty, e)) < 0 ||
+	    (r = json_get_bool(j, "ptrace", false, &s.ptrace, e)) < 0)
 		goto out;
 	*ret = s;
 	return 0;

@@ -38,6 +38,16 @@ enum sandbox_layer {
 	LAYER_INNER
 };
 
+/* What confines. A virtual machine would be one more.
+ * BWRAP: namespaces and a tree of mounts of its own.
+ * CONTAINER: where no namespace can be made, in a pod, say: the wall is the
+ * machine around us; Landlock, the filter and limits stand inside it. Never
+ * chosen by itself. */
+enum sandbox_backend {
+	BACKEND_BWRAP,
+	BACKEND_CONTAINER
+};
+
 /* 0: no limit of that kind. */
 struct sandbox_limits {
 	uint64_t data_bytes; /* RLIMIT_DATA */
@@ -56,7 +66,9 @@ struct sandbox_spec {
 	char *cwd;        /* inside; NULL: / */
 	char *hostname;   /* NULL: "foray" */
 	struct sandbox_limits limits;
+	enum sandbox_backend backend;
 	bool keep_tty; /* no --new-session: the seccomp filter stops TIOCSTI */
+	bool ptrace;   /* inner: debuggers may trace what they start */
 };
 
 void spec_init(struct sandbox_spec *s, enum sandbox_layer layer);
@@ -68,6 +80,10 @@ void spec_mount_try(struct sandbox_spec *s, enum mount_kind kind,
     const char *src, const char *dst);
 void spec_tmpfs(struct sandbox_spec *s, const char *dst, uint64_t size);
 void spec_set_cwd(struct sandbox_spec *s, const char *cwd);
+
+/* "bwrap", "container". */
+int backend_parse(const char *name, enum sandbox_backend *ret, struct err *e);
+const char *backend_str(enum sandbox_backend b);
 
 /* As JSON and back; reading checks every path to be absolute and clean. */
 json_t *spec_to_json(const struct sandbox_spec *s);

@@ -252,13 +252,16 @@ int
 sandbox_start(
     const struct sandbox_start *s, struct sandbox_proc *ret, struct err *e)
 {
+	const struct seccomp_want filter = {
+		.layer = s->spec->layer,
+		.ptrace = s->spec->ptrace,
+	};
 	struct child c = { .start = s };
 	char *bwrap = NULL;
 	int r;
 
 	if ((r = check(s, e)) < 0 || (r = find_bwrap(s->spec, &bwrap, e)) < 0 ||
-	    (r = seccomp_program(s->spec->layer, &c.filter, &c.filter_len, e)) <
-		0)
+	    (r = seccomp_program(&filter, &c.filter, &c.filter_len, e)) < 0)
 		goto out;
 	c.bwrap = bwrap;
 	for (int i = 0; i < CHILD_TRIES; i++) {

@@ -94,6 +94,7 @@ time_product(const struct sandbox_spec *spec, const struct overlay *overlay)
 static pid_t
 spawn_bare(const struct strv *args, enum sandbox_layer layer)
 {
+	const struct seccomp_want want = { .layer = layer };
 	struct strv argv = { 0 };
 	static char path[] = "PATH=/usr/bin:/bin";
 	char *const env[] = { path, NULL };
@@ -103,7 +104,7 @@ spawn_bare(const struct strv *args, enum sandbox_layer layer)
 	pid_t pid;
 	int fd, r;
 
-	if (seccomp_program(layer, &filter, &len, &e) < 0)
+	if (seccomp_program(&want, &filter, &len, &e) < 0)
 		fatal("%s", e.text);
 	fd = fd_memfile("seccomp", filter, len);
 	if (fd < 0)

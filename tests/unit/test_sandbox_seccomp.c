@@ -14,6 +14,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -201,6 +202,7 @@ int80_getpid(void)
 static void
 try_filter(enum sandbox_layer layer)
 {
+	const struct seccomp_want want = { .layer = layer };
 	struct sock_fprog prog;
 	const void *bytes;
 	size_t len;
@@ -208,7 +210,7 @@ try_filter(enum sandbox_layer layer)
 	pid_t pid;
 	struct err e;
 
-	if (seccomp_program(layer, &bytes, &len, &e) < 0)
+	if (seccomp_program(&want, &bytes, &len, &e) < 0)
 		fail_msg("%s", e.text);
 	assert_true(len > 0 && len % sizeof(struct sock_filter) == 0);
 	print_message("# %zu instructions\n", len / sizeof(struct sock_filter));
@@ -243,18 +245,156 @@ test_inner(void **state)
 	try_filter(LAYER_INNER);
 }
 
+/* What a program of the filter's gives: an errno, 0 for "allowed", -1 for
+ * anything else. Of the machine's language only what libseccomp writes. */
+static int
+judge(const struct buf *b, uint32_t arch, int nr, const uint64_t args[6])
+{
+	struct seccomp_data d = { .nr = nr, .arch = arch };
+	const struct sock_filter *p = (const void *)b->data, *i;
+	size_t n = b->len / sizeof *p, pc = 0;
+	uint32_t a = 0;
+	bool yes;
+
+	for (size_t k = 0; args != NULL && k < nitems(d.args); k++)
+		d.args[k] = args[k];
+	while (pc < n) {
+		i = &p[pc++];
+		switch (i->code) {
+		case BPF_LD | BPF_W | BPF_ABS:
+			assert_true(i->k + sizeof a <= sizeof d);
+			memcpy(&a, (const char *)&d + i->k, sizeof a);
+			continue;
+		case BPF_ALU | BPF_AND | BPF_K:
+			a &= i->k;
+			continue;
+		case BPF_JMP | BPF_JA:
+			pc += i->k;
+			continue;
+		case BPF_RET | BPF_K:
+			if (i->k == SECCOMP_RET_ALLOW)
+				return 0;
+			if ((i->k & SECCOMP_RET_ACTION_FULL) ==
+			    SECCOMP_RET_ERRNO)
+				return (int)(i->k & SECCOMP_RET_DATA);
+			return -1;
+		case BPF_JMP | BPF_JEQ | BPF_K:
+			yes = a == i->k;
+			break;
+		case BPF_JMP | BPF_JGT | BPF_K:
+			yes = a > i->k;
+			break;
+		case BPF_JMP | BPF_JGE | BPF_K:
+			yes = a >= i->k;
+			break;
+		default:
+			fail_msg("unknown instruction %x", i->code);
+			return -1;
+		}
+		pc += yes ? i->jt : i->jf;
+	}
+	return -1;
+}
+
+/* The numbers of the other architecture, and the same answers. */
+static void
+test_other_architecture(void **state)
+{
+	static const uint32_t archs[] = { SCMP_ARCH_X86_64, SCMP_ARCH_AARCH64 };
+	const uint64_t sockets[] = { AF_VSOCK, AF_ALG, AF_PACKET, AF_INET };
+	uint64_t args[6] = { 0 };
+	struct buf b;
+	struct err e;
+	int nr, want, seen;
+
+	(void)state;
+	for (size_t k = 0; k < 2 * nitems(archs); k++) {
+		const uint32_t arch = archs[k / 2];
+		const struct seccomp_want w = {
+			.layer = k % 2 == 0 ? LAYER_OUTER : LAYER_INNER,
+		};
+
+		buf_init(&b, BUF_NOMAX);
+		if (seccomp_program_for(&w, arch, &b, &e) < 0)
+			fail_msg("%s", e.text);
+		seen = 0;
+		for (size_t i = 0; i < nitems(calls); i++) {
+			nr = seccomp_syscall_resolve_name_arch(
+			    arch, calls[i].name);
+			want = w.layer == LAYER_OUTER ? calls[i].outer
+						      : calls[i].inner;
+			/* what else there is comes from the kernel itself */
+			if (nr < 0 ||
+			    (want != EPERM && want != ENOSYS &&
+				want != EAFNOSUPPORT))
+				continue;
+			for (size_t n = 0; n < nitems(calls[i].a); n++)
+				args[n] = (uint64_t)calls[i].a[n];
+			if (judge(&b, arch, nr, args) != want)
+				fail_msg("%s on %x: %d, not %d", calls[i].name,
+				    arch, judge(&b, arch, nr, args), want);
+			seen++;
+		}
+		assert_true(seen > 30);
+		memset(args, 0, sizeof args);
+		nr = seccomp_syscall_resolve_name_arch(arch, "socket");
+		for (size_t i = 0; i < nitems(sockets); i++) {
+			args[0] = sockets[i];
+			assert_int_equal(judge(&b, arch, nr, args),
+			    sockets[i] == AF_INET ? 0 : EAFNOSUPPORT);
+		}
+		if (arch == seccomp_arch_native())
+			assert_int_equal(judge(&b, arch, OPEN_NR, NULL), EPERM);
+		/* the other's programs get nothing at all */
+		assert_int_equal(judge(&b, archs[1 - k / 2], nr, args), ENOSYS);
+		buf_clear(&b);
+	}
+}
+
+/* What a profile may open, and what a missing network namespace closes. */
+static void
+test_wants(void **state)
+{
+	struct seccomp_want w = { .layer = LAYER_INNER, .ptrace = true };
+	uint64_t args[6] = { AF_INET6 };
+	struct buf b;
+
+	(void)state;
+	buf_init(&b, BUF_NOMAX);
+	assert_int_equal(seccomp_program_for(&w, 0, &b, NULL), 0);
+	assert_int_equal(judge(&b, seccomp_arch_native(), SYS_ptrace, NULL), 0);
+	assert_int_equal(
+	    judge(&b, seccomp_arch_native(), SYS_process_vm_readv, NULL),
+	    EPERM);
+	assert_int_equal(judge(&b, seccomp_arch_native(), SYS_socket, args), 0);
+	buf_clear(&b);
+	w.ptrace = false;
+	w.no_inet = true;
+	buf_init(&b, BUF_NOMAX);
+	assert_int_equal(seccomp_program_for(&w, 0, &b, NULL), 0);
+	assert_int_equal(
+	    judge(&b, seccomp_arch_native(), SYS_ptrace, NULL), EPERM);
+	assert_int_equal(
+	    judge(&b, seccomp_arch_native(), SYS_socket, args), EAFNOSUPPORT);
+	args[0] = AF_UNIX;
+	assert_int_equal(judge(&b, seccomp_arch_native(), SYS_socket, args), 0);
+	buf_clear(&b);
+}
+
 static void
 test_kept(void **state)
 {
+	const struct seccomp_want inner = { .layer = LAYER_INNER };
+	const struct seccomp_want outer = { .layer = LAYER_OUTER };
 	const void *a, *b;
 	size_t n, m;
 
 	(void)state;
-	assert_int_equal(seccomp_program(LAYER_INNER, &a, &n, NULL), 0);
-	assert_int_equal(seccomp_program(LAYER_INNER, &b, &m, NULL), 0);
+	assert_int_equal(seccomp_program(&inner, &a, &n, NULL), 0);
+	assert_int_equal(seccomp_program(&inner, &b, &m, NULL), 0);
 	assert_ptr_equal(a, b);
 	assert_int_equal(n, m);
-	assert_int_equal(seccomp_program(LAYER_OUTER, &b, &m, NULL), 0);
+	assert_int_equal(seccomp_program(&outer, &b, &m, NULL), 0);
 	assert_ptr_not_equal(a, b);
 	assert_true(m < n);
 }
@@ -303,6 +443,8 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outer),
 		cmocka_unit_test(test_inner),
+		cmocka_unit_test(test_other_architecture),
+		cmocka_unit_test(test_wants),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_in_sandbox),
 	};

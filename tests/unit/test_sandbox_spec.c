@@ -32,7 +32,9 @@ fill(struct sandbox_spec *s)
 		.cpu_s = 4,
 		.nofile = 5,
 	};
+	s->backend = BACKEND_CONTAINER;
 	s->keep_tty = true;
+	s->ptrace = true;
 }
 
 static void
@@ -68,7 +70,9 @@ same(const struct sandbox_spec *a, const struct sandbox_spec *b)
 	same_str(a->cwd, b->cwd);
 	same_str(a->hostname, b->hostname);
 	assert_memory_equal(&a->limits, &b->limits, sizeof a->limits);
+	assert_int_equal(a->backend, b->backend);
 	assert_int_equal(a->keep_tty, b->keep_tty);
+	assert_int_equal(a->ptrace, b->ptrace);
 }
 
 static void
