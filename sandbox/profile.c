@@ -24,16 +24,20 @@ view_of(const struct profile *p)
 	return p->view != NULL ? p->view : profile_view_default();
 }
 
+/* inside: from within the outer layer, where all is in its place. */
 static void
-mounts(struct sandbox_spec *s, const struct sandbox_spec *from)
+mounts(struct sandbox_spec *s, const struct sandbox_spec *from, bool inside)
 {
-	for (size_t i = 0; i < from->n_mounts; i++)
-		spec_mount(s, from->mounts[i].kind, from->mounts[i].src,
-		    from->mounts[i].dst);
+	const struct sandbox_mount *m;
+
+	for (size_t i = 0; i < from->n_mounts; i++) {
+		m = &from->mounts[i];
+		spec_mount(s, m->kind,
+		    inside && m->kind == MOUNT_RO ? m->dst : m->src, m->dst);
+	}
 }
 
-/* The system, an empty machine around it. The tmpfs come before everything
- * that may lie below them. */
+/* An empty machine; it comes before everything that may lie below it. */
 static void
 base(struct sandbox_spec *s, const struct profile_view *v)
 {
@@ -41,20 +45,21 @@ base(struct sandbox_spec *s, const struct profile_view *v)
 		"/var/tmp" };
 
 	s->ptrace = v->def.ptrace && s->layer == LAYER_INNER;
-	mounts(s, &v->show);
 	spec_mount(s, MOUNT_PROC, NULL, "/proc");
 	spec_mount(s, MOUNT_DEV, NULL, "/dev");
 	spec_tmpfs(s, "/dev/shm", v->def.shm_bytes);
 	for (size_t i = 0; i < nitems(empty); i++)
 		spec_tmpfs(s, empty[i], SMALL_BYTES);
-	mounts(s, &v->late);
 }
 
+/* The system and the toolchains. */
 static void
-tools(struct sandbox_spec *s, const struct profile *p)
+tools(struct sandbox_spec *s, const struct profile *p, bool inside)
 {
 	const struct toolchain *t = p->tools;
 
+	mounts(s, &view_of(p)->show, inside);
+	mounts(s, &view_of(p)->late, inside);
 	if (t == NULL || !view_of(p)->def.toolchains)
 		return;
 	for (size_t i = 0; i < t->show.n; i++)
@@ -252,7 +257,7 @@ profile_outer(const struct profile *p, struct sandbox_spec *ret)
 	spec_tmpfs(ret, "/tmp", v->def.tmp_bytes);
 	spec_mount(ret, MOUNT_DIR, NULL, HOME_IN);
 	spec_mount(ret, MOUNT_DIR, NULL, COMMANDS_TMP);
-	tools(ret, p);
+	tools(ret, p, false);
 	spec_mount(ret, MOUNT_RW, p->tree_src, p->root);
 	spec_mount(ret, MOUNT_RO, p->link_src, IN_LINK);
 	spec_mount(ret, MOUNT_RO, p->worker_src, IN_WORKER);
@@ -283,7 +288,7 @@ profile_inner(const struct profile *p, bool fresh_tmp, struct sandbox_spec *ret)
 	else
 		spec_mount(ret, MOUNT_RW, COMMANDS_TMP, "/tmp");
 	home(ret, p, p->cache_src != NULL ? IN_CACHE : NULL);
-	tools(ret, p);
+	tools(ret, p, true);
 	spec_mount(ret, MOUNT_RW, src, p->root);
 	guard_git(ret, src, p->root);
 	guarded(ret, p, src);
@@ -315,7 +320,7 @@ profile_direct(const struct profile *p, struct sandbox_spec *ret)
 	base(ret, v);
 	spec_tmpfs(ret, "/tmp", v->def.tmp_bytes);
 	home(ret, p, p->cache_src);
-	tools(ret, p);
+	tools(ret, p, false);
 	for (size_t i = 0; p->shown != NULL && i < p->shown->n; i++)
 		spec_mount(ret, MOUNT_RO, p->shown->v[i], p->shown->v[i]);
 	for (size_t i = 0; i < v->write.n; i++)

@@ -10,8 +10,8 @@
 
 struct profile_view {
 	struct profile_def def; /* its lists are as they were written */
-	/* Mounts: RO binds and links. late: what links in the former lead to,
-	 * at places that an empty directory covers first. */
+	/* Mounts: RO binds and links; late: what links in the former lead to.
+	 */
 	struct sandbox_spec show, late;
 	struct strv write, hide_dirs, hide_files;
 };
