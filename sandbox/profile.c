@@ -92,30 +92,28 @@ is_visible(const struct sandbox_spec *s, const char *path)
 	return false;
 }
 
-/* In the real tree; a copy was made without it, and a mount on what is not
- * there would leave an empty file behind. */
+/* In a copy of the tree it is left out, and a mount on what is not there would
+ * leave an empty file behind. */
 static bool
-is_hidden(
-    const struct sandbox_spec *s, const struct profile *p, const char *path)
+is_hidden(const struct sandbox_spec *s, const struct profile *p, bool live,
+    const char *path)
 {
-	bool live = p->tree_src != NULL && strcmp(p->tree_src, p->root) == 0;
-
 	return is_visible(s, path) && (live || !path_is_below(path, p->root));
 }
 
 static void
-hide(struct sandbox_spec *s, const struct profile *p)
+hide(struct sandbox_spec *s, const struct profile *p, bool live)
 {
 	const struct profile_view *v = view_of(p);
 
 	for (size_t i = 0; i < v->hide_dirs.n; i++) {
-		if (!is_hidden(s, p, v->hide_dirs.v[i]))
+		if (!is_hidden(s, p, live, v->hide_dirs.v[i]))
 			continue;
 		spec_tmpfs(s, v->hide_dirs.v[i], SMALL_BYTES);
 		spec_mount(s, MOUNT_REMOUNT_RO, NULL, v->hide_dirs.v[i]);
 	}
 	for (size_t i = 0; i < v->hide_files.n; i++) {
-		if (is_hidden(s, p, v->hide_files.v[i]))
+		if (is_hidden(s, p, live, v->hide_files.v[i]))
 			spec_mount(
 			    s, MOUNT_RO, "/dev/null", v->hide_files.v[i]);
 	}
@@ -124,9 +122,9 @@ hide(struct sandbox_spec *s, const struct profile *p)
 /* Nothing may be made beside the mounts: not in bwrap's own root, and not in
  * /dev, which is a tmpfs too. */
 static void
-seal(struct sandbox_spec *s, const struct profile *p)
+seal(struct sandbox_spec *s, const struct profile *p, bool live)
 {
-	hide(s, p);
+	hide(s, p, live);
 	spec_mount(s, MOUNT_REMOUNT_RO, NULL, "/dev");
 	spec_mount(s, MOUNT_REMOUNT_RO, NULL, "/");
 }
@@ -267,7 +265,7 @@ profile_outer(const struct profile *p, struct sandbox_spec *ret)
 		spec_mount(ret, MOUNT_RO, p->up_src, IN_UP);
 	if (v->def.cache && p->cache_src != NULL)
 		spec_mount(ret, MOUNT_RW, p->cache_src, IN_CACHE);
-	seal(ret, p);
+	seal(ret, p, false);
 	environment(ret, p);
 	strv_add(&ret->argv, IN_WORKER);
 	cwd(ret, p);
@@ -292,7 +290,7 @@ profile_inner(const struct profile *p, bool fresh_tmp, struct sandbox_spec *ret)
 	spec_mount(ret, MOUNT_RW, src, p->root);
 	guard_git(ret, src, p->root);
 	guarded(ret, p, src);
-	seal(ret, p);
+	seal(ret, p, false);
 	environment(ret, p);
 	ret->limits = v->def.limits;
 	cwd(ret, p);
@@ -326,7 +324,7 @@ profile_direct(const struct profile *p, struct sandbox_spec *ret)
 	for (size_t i = 0; i < v->write.n; i++)
 		spec_mount(ret, MOUNT_RW, v->write.v[i], v->write.v[i]);
 	direct_tree(p, ret);
-	seal(ret, p);
+	seal(ret, p, strcmp(p->tree_src, "@merged") != 0);
 	environment(ret, p);
 	ret->limits = v->def.limits;
 	cwd(ret, p);

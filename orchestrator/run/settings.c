@@ -87,6 +87,8 @@ settings_profile(const json_t *settings, const char *named,
 		    e, ERR_SYNTAX, "settings: \"sandbox\" is not an object");
 	if (r == 0 && j != NULL) {
 		r = json_get_str(j, "profile", false, &name, e);
+		if (r < 0)
+			(void)err_prefix(e, "settings: \"sandbox\"");
 		if (name == NULL)
 			name = "default";
 		(void)json_object_update(own, (json_t *)(uintptr_t)j);
@@ -94,8 +96,8 @@ settings_profile(const json_t *settings, const char *named,
 	}
 	if (named != NULL)
 		name = named;
-	if (r == 0)
-		r = profile_def_load(name, &d, e);
+	if (r == 0 && (r = profile_def_load(name, &d, e)) < 0 && named == NULL)
+		(void)err_prefix(e, "settings: \"sandbox\"");
 	if (r == 0)
 		r = profile_def_apply(&d, own, "settings: \"sandbox\"", e);
 	json_decref(own);
