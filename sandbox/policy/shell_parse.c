@@ -323,7 +323,8 @@ static void
 end_command(struct sh_parser *p, size_t i)
 {
 	struct sh_cmd *c = &p->out->cmds[i];
-	const char *end = p->s + p->at;
+	/* What is not closed ends with the text. */
+	const char *end = p->s + (p->at < p->len ? p->at : p->len);
 
 	while (end > c->src && (is_blank(end[-1]) || end[-1] == '\n'))
 		end--;
