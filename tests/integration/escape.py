@@ -16,11 +16,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "escape"))
 
 import lib  # noqa: E402
+import plants  # noqa: E402
 import rows as table  # noqa: E402
 import world as places  # noqa: E402
 
 CHUNK = 60  # attempts to a start: what a command prints is cut at 16 KiB
-PARTS = ("reach",)
+PARTS = ("reach", "plant")
 # What a kernel without the thing answers.
 ABSENT = ("ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ENODEV")
 controls, tried = {}, {}
@@ -86,10 +87,31 @@ def reach(w):
     try_inside(w, rows + table.COPY_ROWS, "both layers", w.tool)
 
 
+def plant(w):
+    template = plants.prepare(w)
+    own = w.repo
+    for row in plants.PLANTS:
+        if plants.one(w, template, row, "control"):
+            controls.setdefault(row[0], w.who)
+        else:
+            missing.setdefault(row[0], []).append(w.who + ": ")
+        for way in ("one layer", "both layers"):
+            evidence = plants.one(w, template, row, way)
+            what = "%s: %s: %s leaves no trace" % (w.who, way, row[0])
+            if row[0] in plants.PENDING.get(way, ()):
+                print("pending: %s: %s" % (what, evidence or "closed by now"))
+            else:
+                lib.check(not evidence, what, evidence)
+            tried.setdefault((w.who, way), set()).add(row[0])
+    w.repo = own
+
+
 def situation(uid, parts):
     with places.World(uid) as w:
         if "reach" in parts:
             reach(w)
+        if "plant" in parts:
+            plant(w)
 
 
 def main():

@@ -259,8 +259,8 @@ def rows():
          "grep -a ^SECRET_ENV=", secret("environment"), SAME),
         ("proc: descriptor", "cat /proc/$VICTIM/fd/$VICTIM_FD",
          secret("descriptor"), SAME),
-        ("proc: all descriptors", "cat /proc/[0-9]*/fd/$VICTIM_FD | "
-         "grep -a -m1 it-", secret("descriptor"),
+        ("proc: all descriptors", "for f in /proc/[0-9]*/fd/*; do "
+         "readlink $f | grep -q memfd && cat $f; done; true", secret("descriptor"),
          (SAME, "cat /proc/$VICTIM/fd/$VICTIM_FD")),
         ("proc: all files of all", "py auxv", secret("argument"), SAME),
         ("proc: memory of pid 1", "py memory_of_pid_1",

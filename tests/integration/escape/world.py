@@ -199,6 +199,8 @@ class Run:
     """What came of a list of attempts."""
 
     def __init__(self, result, text, watch):
+        if os.environ.get("ESCAPE_TIMES"):
+            print("%.1f s: %s" % (result.seconds, result.args[:2]))
         self.result, self.watch = result, watch
         self.status, self.text = {}, {}
         for line in text.splitlines():
@@ -207,6 +209,8 @@ class Run:
             except (ValueError, TypeError):
                 continue
             self.status[name], self.text[name] = status, said
+            if status == "late":
+                print("late:", name)
 
 
 def own_address():
@@ -504,13 +508,14 @@ class World:
                 os.chown(path, self.box.uid, self.box.uid)
         return where
 
-    def watched(self, rows, argv, cwd, **more):
+    def watched(self, rows, argv, cwd, watch=True, **more):
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             began = time.monotonic()
             p = self.box.popen(argv, stdout=out, stderr=err, cwd=cwd,
                                env=dict(self.env, **more.pop("env", {})),
                                **more)
-            watch = Watch(p.pid, [r[0] for r in rows], self.seen_victim)
+            watch = Watch(p.pid, [r[0] for r in rows], self.seen_victim) \
+                if watch else None
             try:
                 status = p.wait(60)
             except subprocess.TimeoutExpired:
@@ -518,32 +523,33 @@ class World:
                 p.kill()
                 p.wait()
                 status = None
-            watch.stop()
+            if watch:
+                watch.stop()
             out.seek(0)
             err.seek(0)
             return lib.Result(argv, status, out.read(), err.read(),
                               time.monotonic() - began), watch
 
-    def control(self, rows):
+    def control(self, rows, watch=True):
         """rows: [[name, command]], unconfined."""
-        path = self.write_list(rows, True)
+        path = self.write_list(rows, True, at_once=24)
         script = os.path.join(self.trip, "inside.py")
         shutil.copy(INSIDE, script)
         os.chmod(script, 0o644)
         os.chmod(path, 0o644)
         result, watch = self.watched(rows, ["python3", script, path],
-                                     self.repo)
+                                     self.repo, watch)
         return Run(result, result.out, watch)
 
-    def sandbox(self, rows, *options, env=None, **more):
+    def sandbox(self, rows, *options, env=None, watch=True, **more):
         self.write_list(rows, False, **more)
         result, watch = self.watched(
             rows, ["foray", "sandbox", "-C", self.repo, *options, "--",
                    "python3", "inside.py", "list.json"], self.repo,
-            env=env or {})
+            watch, env=env or {})
         return Run(result, result.out, watch)
 
-    def tool(self, rows, *options, env=None, **more):
+    def tool(self, rows, *options, env=None, watch=True, **more):
         self.write_list(rows, False, **more)
         result, watch = self.watched(
             rows, ["foray", "tool", "-C", self.repo, *options, "run_command",
