@@ -5,6 +5,7 @@
 #include "common/compat.h"
 
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -25,6 +26,11 @@
 #include "sandbox/snapshot.h"
 #include "sandbox/stage.h"
 #include "sandbox/start.h"
+
+/* As a worker's commands have them. */
+#define LIMIT_DATA ((uint64_t)4096 << 20)
+#define LIMIT_FILE ((uint64_t)4096 << 20)
+#define LIMIT_PROCS 512
 
 static int cmd_sandbox_main(int argc, char **argv);
 
@@ -87,6 +93,23 @@ make_copy(struct tree *t, struct err *e)
 	return 0;
 }
 
+/* A link could be replaced by a command, since nothing can be mounted on it. */
+static int
+check_git_link(const char *root, struct err *e)
+{
+	char *git = path_join(root, ".git");
+	struct stat st;
+	int r = 0;
+
+	if (lstat(git, &st) == 0 && S_ISLNK(st.st_mode))
+		r = err_set(e, ERR_USAGE,
+		    "%s is a symbolic link, which can't be made read-only: use "
+		    "--copy",
+		    git);
+	free(git);
+	return r;
+}
+
 static int
 find_tree(struct tree *t, const char *repo, struct err *e)
 {
@@ -102,7 +125,7 @@ find_tree(struct tree *t, const char *repo, struct err *e)
 		return err_set(e, ERR_USAGE,
 		    "the tree is the whole file system: name a directory "
 		    "with -C");
-	return t->copy ? make_copy(t, e) : 0;
+	return t->copy ? make_copy(t, e) : check_git_link(t->root, e);
 }
 
 /* Signals that reach us go to the command; when we die it dies. */
@@ -155,6 +178,11 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 	toolchain_find(getenv("PATH"), home, t->root, &tools);
 	profile_direct(&prof, &spec);
 	spec.keep_tty = tty;
+	spec.limits = (struct sandbox_limits){
+		.data_bytes = LIMIT_DATA,
+		.file_bytes = LIMIT_FILE,
+		.procs = LIMIT_PROCS,
+	};
 	/* By a shell, so that a command that is not there is 127 and no failure
 	 * of the sandbox. */
 	strv_addl(&spec.argv, "/bin/sh", "-c", "exec \"$@\"", "sandbox",
