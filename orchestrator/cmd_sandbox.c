@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <poll.h>
 #include <signal.h>
@@ -128,6 +129,85 @@ find_tree(struct tree *t, const char *repo, struct err *e)
 	return t->copy ? make_copy(t, e) : check_git_link(t->root, e);
 }
 
+/* --- standard input --------------------------------------------------------
+ *
+ * /proc/self/fd opens a descriptor's file anew, for writing, too, and what a
+ * directory holds and what is above it: nothing but a stream goes inside.
+ */
+
+static int
+check_stdio(struct err *e)
+{
+	struct stat st;
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fstat(fd, &st) < 0 || (fcntl(fd, F_GETFL) & O_PATH) != 0)
+			return err_set(e, ERR_USAGE,
+			    "descriptor %d is not open for reading or writing",
+			    fd);
+		if (S_ISDIR(st.st_mode))
+			return err_set(
+			    e, ERR_USAGE, "descriptor %d is a directory", fd);
+	}
+	return 0;
+}
+
+static void feed(int to) noreturn_fn;
+
+static void
+feed(int to)
+{
+	static char bite[65536];
+	ssize_t n;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	while ((n = read(STDIN_FILENO, bite, sizeof bite)) > 0) {
+		if (fd_write_all(to, bite, (size_t)n) < 0)
+			break;
+	}
+	_exit(0);
+}
+
+/* A file comes through a pipe. *ret_pid: who fills it, or -1; *ret_fd is
+ * STDIN_FILENO then. */
+static int
+open_stdin(int *ret_fd, pid_t *ret_pid, struct err *e)
+{
+	struct stat st;
+	int fds[2], r;
+
+	*ret_fd = STDIN_FILENO;
+	*ret_pid = -1;
+	if (fstat(STDIN_FILENO, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	if ((r = fd_pipe(fds)) < 0)
+		return err_set(e, r, "pipe: %s", strerror(-r));
+	if ((*ret_pid = fork()) < 0) {
+		r = err_set(e, -errno, "fork: %s", strerror(errno));
+		fd_close(&fds[0]);
+		fd_close(&fds[1]);
+		return r;
+	}
+	if (*ret_pid == 0) {
+		fd_close(&fds[0]);
+		feed(fds[1]);
+	}
+	fd_close(&fds[1]);
+	*ret_fd = fds[0];
+	return 0;
+}
+
+static void
+close_stdin(int fd, pid_t feeder)
+{
+	if (feeder < 0)
+		return;
+	fd_close(&fd);
+	(void)kill(feeder, SIGKILL);
+	while (waitpid(feeder, NULL, 0) < 0 && errno == EINTR)
+		continue;
+}
+
 /* Signals that reach us go to the command; when we die it dies. */
 static int
 wait_for(struct sandbox_proc *p, int sigfd)
@@ -163,6 +243,7 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 		.live = t->copy ? NULL : t->root };
 	struct sandbox_proc p;
 	char *home = NULL;
+	pid_t feeder = -1;
 	sigset_t set;
 	int sigfd, r, status;
 
@@ -189,7 +270,8 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 	    (char *)NULL);
 	for (; *argv != NULL; argv++)
 		strv_add(&spec.argv, *argv);
-	r = sandbox_start(&s, &p, e);
+	if ((r = open_stdin(&s.fds[0], &feeder, e)) == 0)
+		r = sandbox_start(&s, &p, e);
 	if (r == 0 && p.live_readonly)
 		log_warn("the tree is read-only here: its files can't be "
 			 "mapped to an unprivileged owner on this file system "
@@ -204,6 +286,7 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 		else
 			r = status;
 	}
+	close_stdin(s.fds[0], feeder);
 	fd_close(&sigfd);
 	spec_clear(&spec);
 	toolchain_clear(&tools);
@@ -242,7 +325,9 @@ cmd_sandbox_main(int argc, char **argv)
 		(void)cmd_usage(&cmd_sandbox, "give the command after --");
 		return EXIT_OWN;
 	}
-	if ((r = find_tree(&t, repo, &e)) == 0)
+	if ((r = check_stdio(&e)) == 0)
+		r = find_tree(&t, repo, &e);
+	if (r == 0)
 		r = run(&t, argv + optind, isatty(STDIN_FILENO) == 1, &e);
 	tree_clear(&t);
 	if (r < 0) {

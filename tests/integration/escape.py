@@ -11,6 +11,7 @@ stand in escape/rows.py and escape/plants.py; inside.py makes them.
 """
 import os
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "escape"))
@@ -18,10 +19,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 import lib  # noqa: E402
 import plants  # noqa: E402
 import rows as table  # noqa: E402
+import starts  # noqa: E402
 import world as places  # noqa: E402
 
 CHUNK = 60  # attempts to a start: what a command prints is cut at 16 KiB
-PARTS = ("reach", "plant")
+PARTS = ("reach", "plant", "start")
 # What a kernel without the thing answers.
 ABSENT = ("ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ENODEV")
 controls, tried = {}, {}
@@ -106,12 +108,49 @@ def plant(w):
     w.repo = own
 
 
+def start(w):
+    for function in starts.ALL:
+        for way in ("control", "one layer", "both layers"):
+            for name, evidence in function(w, way):
+                what = "%s: %s: %s" % (w.who, way, name)
+                if way != "control":
+                    lib.check(not evidence, what + " leaves no trace", evidence)
+                    tried.setdefault((w.who, way), set()).add(name)
+                elif evidence:
+                    controls.setdefault(name, w.who)
+                else:
+                    missing.setdefault(name, []).append(w.who + ": ")
+
+
+def in_memory():
+    """Many small trees are made and removed: where we may, in a file system
+    that no disk has to follow, and that nobody else sees."""
+    libc = places.libc
+    if os.geteuid() != 0 or libc.unshare(0x20000) != 0:
+        return
+    where = tempfile.mkdtemp(prefix="foray-it-")
+    libc.mount(b"none", b"/", None, 0x4000 | 0x40000, None)
+    if libc.mount(b"foray-it", where.encode(), b"tmpfs", 0,
+                  b"mode=1777,size=1g") == 0:
+        tempfile.tempdir = where
+    return where
+
+
 def situation(uid, parts):
-    with places.World(uid) as w:
-        if "reach" in parts:
+    if "reach" in parts:
+        with places.World(uid) as w:
             reach(w)
-        if "plant" in parts:
+    if "start" in parts:
+        with places.World(uid) as w:
+            start(w)
+    if "plant" in parts:
+        old, where = tempfile.tempdir, in_memory()
+        with places.World(uid) as w:
             plant(w)
+        tempfile.tempdir = old
+        if where:
+            places.libc.umount2(where.encode(), 2)
+            os.rmdir(where)
 
 
 def main():

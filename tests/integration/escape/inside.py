@@ -673,20 +673,6 @@ def auxv():
                 print(body[at:at + 100])
 
 
-def fd_links():
-    """Opened anew by /proc, a descriptor may do more than before."""
-    for fd in range(0, 256):
-        try:
-            where = os.open("/proc/self/fd/%d" % fd, os.O_RDONLY)
-        except OSError:
-            continue
-        try:
-            with open(os.open("link-secret", os.O_RDONLY, dir_fd=where)) as f:
-                print(f.read())
-        except OSError:
-            pass
-
-
 # ------------------------------------------------- own start, see escape.py
 
 
@@ -716,38 +702,36 @@ def stdin_again():
 
 
 def stdin_directory():
-    print(os.listdir(0))
-    with open(os.open("fd-secret", os.O_RDONLY, dir_fd=0)) as f:
+    with open(os.open("fd-secret", os.O_RDONLY, dir_fd=9)) as f:
         print(f.read())
 
 
 def stdin_up():
-    os.fchdir(0)
+    os.fchdir(9)
     with open("../fd-secret-up") as f:
         print(f.read())
 
 
-def type_in(request, fd=0):
-    import fcntl
-    for c in b"typed\n":
-        libc.ioctl(fd, ctypes.c_ulong(request), ctypes.byref(ctypes.c_char(c)))
-    del fcntl
+def type_on(variant):
+    """Into the terminal, as if the person had: a line for their shell."""
+    request, fd = 0x5412, 0  # TIOCSTI
+    if variant == "high":
+        request |= 1 << 32  # the kernel takes 32 bits, a filter may not
+    elif variant == "tty":
+        fd = os.open("/dev/tty", os.O_RDWR)
+    elif variant == "link":
+        fd = os.open("/proc/self/fd/0", os.O_RDWR)
+    for c in b"typed-%s\n" % variant.encode():
+        if libc.ioctl(fd, ctypes.c_ulong(request),
+                      ctypes.byref(ctypes.c_char(c))) != 0:
+            raise OSError(ctypes.get_errno(), "TIOCSTI")
 
 
-def tiocsti():
-    type_in(0x5412)
-
-
-def tiocsti_high():
-    type_in(0x5412 | 1 << 32)
-
-
-def tiocsti_tty():
-    type_in(0x5412, os.open("/dev/tty", os.O_RDWR))
-
-
-def tiocsti_link():
-    type_in(0x5412, os.open("/proc/self/fd/1", os.O_RDWR))
+def tioclinux():
+    """Paste on the console. What is no console says so."""
+    if libc.ioctl(os.open("/dev/null", os.O_RDWR), ctypes.c_ulong(0x541c),
+                  ctypes.byref(ctypes.c_char(3))) != 0:
+        raise OSError(ctypes.get_errno(), "TIOCLINUX")
 
 
 def kill_group():
@@ -757,12 +741,6 @@ def kill_group():
 
 def nice_group():
     call("setpriority", 1, 0, 12)
-
-
-def kill_session():
-    """A stopped or continued group: SIGCONT goes to all of a session."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    os.killpg(0, signal.SIGTERM)
 
 
 def forks():
@@ -778,7 +756,7 @@ def forks():
     print("forks", made)
     sys.stdout.flush()
     hold()
-    os.kill(0, signal.SIGKILL)
+    os.killpg(0, signal.SIGKILL)
 
 
 def threads():
@@ -841,21 +819,7 @@ def fill_run():
 def sparse():
     with open("sparse", "wb") as f:
         f.truncate((4 << 30) + (1 << 20))
-    hold()
-
-
-def many_files():
-    import resource
-    resource.setrlimit(resource.RLIMIT_NOFILE,
-                       (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-    made = 0
-    try:
-        for _ in range(200000):
-            os.dup(0)
-            made += 1
-    except OSError as e:
-        print(e)
-    print("files", made)
+        hold()
 
 
 # ----------------------------------------------------------- plants, races
@@ -930,20 +894,16 @@ def xattrs():
                     pass
 
 
-def swap(kind, seconds):
+def swap_some():
     """Exchange x (good) and y (a link) as fast as it goes."""
-    end = time.monotonic() + seconds
-    n = 0
+    end, n = time.monotonic() + float(fact("SWAP")), 0
     while time.monotonic() < end:
-        for _ in range(500):
+        for _ in range(100):
             if libc.renameat2(-100, b"x", -100, b"y", 2) != 0:
                 raise OSError(ctypes.get_errno(), "exchange")
             n += 1
+            time.sleep(0)
     print("swapped", n)
-
-
-def swap_some():
-    swap("", float(fact("SWAP")))
 
 
 def git_exchange():

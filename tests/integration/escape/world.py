@@ -78,14 +78,18 @@ class Watch(threading.Thread):
         self.pid, self.names, self.victim = pid, names, victim
         self.fds, self.mounts, self.spaces = set(), set(), set()
         self.clones, self.as_root = set(), set()
-        self.count = self.size = self.files = 0
+        self.count = self.size = self.threads = 0
+        self.slowest, self.sizes = 0, {}
         self.traced = False
         self.seen_spaces = set()
         self.stopped = threading.Event()
         self.start()
 
     def run(self):
+        last = time.monotonic()
         while not self.stopped.is_set():
+            now = time.monotonic()
+            self.slowest, last = max(self.slowest, now - last), now
             found = lib.descendants(self.pid)
             self.count = max(self.count, len(found))
             self.traced |= b"TracerPid:\t0\n" not in \
@@ -111,7 +115,6 @@ class Watch(threading.Thread):
     def look(self, p):
         top = "/proc/%d/" % p.pid
         fds = os.listdir(top + "fd")
-        self.files = max(self.files, len(fds))
         for fd in fds[:64]:
             path = top + "fd/" + fd
             try:
@@ -122,6 +125,10 @@ class Watch(threading.Thread):
             except OSError:
                 continue
             self.fds.add(link)
+            if "it-fill" in link or link.endswith("/sparse"):
+                key = link.rsplit("-", 1)[0] if "it-fill" in link else "sparse"
+                self.sizes[key] = max(self.sizes.get(key, 0),
+                                      os.stat(path).st_size)
             if link == "/" and self.attempt(p):
                 self.clones.add(self.attempt(p))  # such a mount has no path
         space = os.readlink(top + "ns/mnt")
@@ -133,6 +140,8 @@ class Watch(threading.Thread):
         for line in p.read("status").splitlines():
             if line.startswith(b"VmData:"):
                 self.size = max(self.size, int(line.split()[1]))
+            if line.startswith(b"Threads:"):
+                self.threads = max(self.threads, int(line.split()[1]))
             if line.startswith(b"Uid:") and line.split()[2] == b"0":
                 self.as_root.add(p.name)
         name = self.attempt(p)
@@ -240,6 +249,7 @@ class World:
 
     def __init__(self, uid):
         self.root = os.geteuid() == 0 and uid is None
+        self.live = True  # the real tree can be written to from inside
         self.who = lib.user_name(uid)
         self.box = lib.Box(uid)
         self.secrets, self.env, self.facts = {}, {}, {}
