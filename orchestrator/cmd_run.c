@@ -22,6 +22,7 @@
 
 enum {
 	OPT_PROTECT = 256,
+	OPT_PROFILE,
 	OPT_TOPOLOGY,
 	OPT_SEED,
 	OPT_ALL,
@@ -38,6 +39,7 @@ static const struct option options[] = {
 	{ "model", required_argument, NULL, 'm' },
 	{ "file", required_argument, NULL, 'f' },
 	{ "protect", required_argument, NULL, OPT_PROTECT },
+	{ "profile", required_argument, NULL, OPT_PROFILE },
 	{ "max-time", required_argument, NULL, CMD_MAX_TIME },
 	{ "max-calls", required_argument, NULL, CMD_MAX_CALLS },
 	{ "max-tokens", required_argument, NULL, CMD_MAX_TOKENS },
@@ -66,6 +68,8 @@ static const char help[] =
     "hypotheses; else escalate)\n"
     "  -f, --file FILE       read the TASK from FILE (- is stdin)\n"
     "      --protect GLOB    more files that no worker may change\n"
+    "      --profile NAME    sandbox of commands: strict, default, build, "
+    "debug, or yours\n"
     "      --max-time D      90, 10m, 2h: the whole run\n"
     "      --max-calls N     model calls of the whole run\n"
     "      --max-tokens N    tokens of the whole run\n"
@@ -163,6 +167,9 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 		break;
 	case OPT_PROTECT:
 		strv_add(&o->protect, arg);
+		break;
+	case OPT_PROFILE:
+		o->profile = arg;
 		break;
 	case 'n':
 	case CMD_MAX_TIME:

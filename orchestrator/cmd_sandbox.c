@@ -5,12 +5,11 @@
 #include "common/compat.h"
 
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,57 +19,100 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "common/loop.h"
+#include "common/num.h"
 #include "common/path.h"
+#include "common/spawn.h"
+#include "common/text.h"
 #include "orchestrator/cmd.h"
+#include "orchestrator/run/livetree.h"
+#include "orchestrator/run/nest.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/run/settings.h"
+#include "sandbox/explain.h"
+#include "sandbox/lockdir.h"
 #include "sandbox/profile.h"
 #include "sandbox/snapshot.h"
 #include "sandbox/stage.h"
 #include "sandbox/start.h"
 
-/* As a worker's commands have them. */
-#define LIMIT_DATA ((uint64_t)4096 << 20)
-#define LIMIT_FILE ((uint64_t)4096 << 20)
-#define LIMIT_PROCS 512
-
 static int cmd_sandbox_main(int argc, char **argv);
 
 const struct cmd cmd_sandbox = {
 	.name = "sandbox",
-	.synopsis = "[-C DIR] [--copy] -- CMD [ARG]...",
+	.synopsis = "[-C DIR] [--copy] [OPTIONS] -- CMD [ARG]...",
 	.purpose = "Run a command in the worker's command sandbox",
 	.help =
-	    "  -C, --repo DIR   the tree (.); writable, its .git read-only\n"
-	    "      --copy       on a copy that is thrown away\n\n"
+	    "  -C, --repo DIR       the tree (.); writable, its .git read-only\n"
+	    "      --copy           on a copy that is thrown away\n"
+	    "      --profile NAME   strict, default, build, debug, one of yours, "
+	    "or a file\n"
+	    "      --show PATH      visible too, read-only\n"
+	    "      --write PATH     visible too, writable\n"
+	    "      --hide PATH      not visible\n"
+	    "      --env NAME[=VALUE]  a variable; without a value: yours\n"
+	    "      --max-time D     90, 10m, 2h: then it is killed (status "
+	    "124)\n"
+	    "      --explain        say what it could see and do, and run "
+	    "nothing\n"
+	    "      --json           with --explain: the mounts, limits and "
+	    "variables as data\n\n"
 	    "No network, no home directory, no other processes. The command's "
-	    "exit status is\npassed on; 125 is a failure of the sandbox "
-	    "itself.\n",
+	    "exit status is\npassed on, and so are signals; 125 is a failure of "
+	    "the sandbox itself. Profiles and\nthe settings' \"sandbox\": man "
+	    "foray(1).\n",
 	.run = cmd_sandbox_main,
 };
 
-struct tree {
-	char *dir, *root;
+#define COPY_PREFIX "foray-copy-"
+#define STATUS_TIMEOUT 124 /* as timeout(1) */
+
+struct request {
+	const char *repo, *profile;
+	struct profile_def extra; /* --show, --write, --hide, --env */
+	bool copy, explain, json;
+	uint64_t max_ms;
+	char **argv;
+};
+
+/* All that a sandbox is made of. */
+struct made {
+	struct livetree tree;
 	struct snapshot snap;   /* --copy */
 	struct overlay overlay; /* --copy */
-	bool copy;
+	int copy_lock; /* its directory is ours as long as it is open */
+	struct profile_view view;
+	struct toolchain tools;
+	struct sandbox_spec spec;
+	struct strv live;
+	char *cache;
 };
 
 static void
-tree_clear(struct tree *t)
+made_clear(struct made *m)
 {
-	if (t->overlay.dir != NULL)
-		(void)rmdir(t->overlay.dir);
-	overlay_clear(&t->overlay);
-	snapshot_clear(&t->snap);
-	free(t->dir);
-	free(t->root);
+	if (m->overlay.dir != NULL)
+		(void)path_rmtree(m->overlay.dir, NULL);
+	fd_close(&m->copy_lock);
+	overlay_clear(&m->overlay);
+	snapshot_clear(&m->snap);
+	livetree_clear(&m->tree);
+	profile_view_clear(&m->view);
+	toolchain_clear(&m->tools);
+	spec_clear(&m->spec);
+	strv_clear(&m->live);
+	free(m->cache);
 }
 
+/* --- what it is made of ----------------------------------------------------
+ */
+
 static int
-make_copy(struct tree *t, struct err *e)
+make_copy(struct made *m, struct err *e)
 {
-	char mount[] = "/tmp/foray-copy-XXXXXX", *cache = NULL, *store;
+	char *mount = NULL, *cache = NULL, *store;
 	struct snapshot_opts o = { 0 };
+	struct strv hidden = { 0 };
 	uid_t uid = stage_uid();
 	int r;
 
@@ -78,261 +120,471 @@ make_copy(struct tree *t, struct err *e)
 		return r;
 	store = path_join(cache, "snapshots");
 	o.store = store;
-	r = snapshot_create(t->root, &o, &t->snap, e);
+	strv_extend(&hidden, &m->view.hide_dirs);
+	strv_extend(&hidden, &m->view.hide_files);
+	o.hide = &hidden;
+	r = snapshot_create(m->tree.root, &o, &m->snap, e);
+	strv_clear(&hidden);
 	free(store);
 	free(cache);
 	if (r < 0)
 		return r;
-	if (mkdtemp(mount) == NULL)
-		return err_set(e, -errno, "%s: %s", mount, strerror(errno));
-	t->overlay.dir = xstrdup(mount);
-	t->overlay.on_tmpfs = true;
-	strv_add(&t->overlay.lowers, t->snap.tree);
+	lockdir_sweep("/tmp", COPY_PREFIX);
+	if ((r = lockdir_create(
+		 "/tmp", COPY_PREFIX, &mount, &m->copy_lock, e)) < 0)
+		return r;
+	m->overlay.dir = mount;
+	m->overlay.on_tmpfs = true;
+	strv_add(&m->overlay.lowers, m->snap.tree);
 	if (uid != geteuid() && chown(mount, uid, uid) < 0)
 		return err_set(
 		    e, -errno, "chown %s: %s", mount, strerror(errno));
 	return 0;
 }
 
-/* A link could be replaced by a command, since nothing can be mounted on it. */
-static int
-check_git_link(const char *root, struct err *e)
+static void
+add_all(struct strv *to, const struct strv *from)
 {
-	char *git = path_join(root, ".git");
-	struct stat st;
-	int r = 0;
+	for (size_t i = 0; i < from->n; i++)
+		strv_add(to, from->v[i]);
+}
 
-	if (lstat(git, &st) == 0 && S_ISLNK(st.st_mode))
-		r = err_set(e, ERR_USAGE,
-		    "%s is a symbolic link, which can't be made read-only: use "
-		    "--copy",
-		    git);
-	free(git);
+/* The profile, the settings' changes to it, the command line's. */
+static int
+make_view(
+    const struct request *q, const char *home, struct made *m, struct err *e)
+{
+	struct profile_def d = { 0 };
+	json_t *settings = NULL;
+	const char *eq;
+	int r;
+
+	if ((r = settings_load(&settings, e)) == 0)
+		r = settings_profile(settings, q->profile, &d, e);
+	json_decref(settings);
+	if (r < 0)
+		return r;
+	add_all(&d.show, &q->extra.show);
+	add_all(&d.write, &q->extra.write);
+	add_all(&d.hide, &q->extra.hide);
+	add_all(&d.pass_env, &q->extra.pass_env);
+	for (size_t i = 0; i < q->extra.env.n; i++) {
+		eq = strchr(q->extra.env.v[i], '=');
+		char *name = xstrndup(
+		    q->extra.env.v[i], (size_t)(eq - q->extra.env.v[i]));
+
+		strv_setenv(&d.env, name, eq + 1);
+		free(name);
+	}
+	profile_view_find(&d, home, &m->view);
+	return 0;
+}
+
+/* Kept from one sandbox to the next, but never the person's own. */
+static int
+make_cache(struct made *m, struct err *e)
+{
+	char *dir = NULL;
+	uid_t uid = stage_uid();
+	int r;
+
+	if (!m->view.def.cache)
+		return 0;
+	if ((r = path_cache_dir(&dir, e)) < 0)
+		return r;
+	m->cache = path_join(dir, "packages");
+	free(dir);
+	if ((r = path_mkdirs(m->cache, 0700, e)) < 0)
+		return r;
+	if (uid != geteuid() && lchown(m->cache, uid, uid) < 0)
+		return err_set(
+		    e, -errno, "chown %s: %s", m->cache, strerror(errno));
+	return 0;
+}
+
+static void
+make_spec(const struct request *q, struct made *m, bool tty)
+{
+	const char *term = getenv("TERM");
+	struct profile p = {
+		.view = &m->view,
+		.tools = &m->tools,
+		.cache_src = m->cache,
+		.root = m->tree.root,
+		.workdir = m->tree.dir,
+		.tree_src = q->copy ? "@merged" : m->tree.root,
+		.guarded = &m->tree.guarded,
+		.pinned = &m->tree.pinned,
+		.shown = &m->tree.shown,
+	};
+
+	profile_direct(&p, &m->spec);
+	m->spec.keep_tty = tty;
+	if (tty && term != NULL)
+		strv_setenv(&m->spec.env, "TERM", term);
+	if (q->copy)
+		return;
+	strv_add(&m->live, m->tree.root);
+	strv_extend(&m->live, &m->tree.shown);
+	strv_extend(&m->live, &m->view.write);
+}
+
+static int
+make(const struct request *q, struct made *m, bool tty, struct err *e)
+{
+	char *home = NULL;
+	int r;
+
+	(void)path_home(&home, NULL);
+	if ((r = livetree_find(q->repo, &m->tree, e)) < 0 ||
+	    (r = make_view(q, home, m, e)) < 0 || (r = make_cache(m, e)) < 0)
+		goto out;
+	/* An explanation needs no copy to be made. */
+	if (q->copy && !q->explain)
+		r = make_copy(m, e);
+	else if (!q->copy)
+		r = livetree_look(&m->tree, e);
+	if (r < 0)
+		goto out;
+	toolchain_find(getenv("PATH"), home, m->tree.root, &m->tools);
+	make_spec(q, m, tty);
+out:
+	free(home);
 	return r;
 }
 
-static int
-find_tree(struct tree *t, const char *repo, struct err *e)
-{
-	int r;
-
-	if ((t->dir = realpath(repo, NULL)) == NULL)
-		return err_set(e, ERR_USAGE, "%s: %s", repo, strerror(errno));
-	if ((r = snapshot_toplevel(t->dir, &t->root, e)) < 0)
-		return r;
-	if (t->root == NULL)
-		t->root = xstrdup(t->dir);
-	if (strcmp(t->root, "/") == 0)
-		return err_set(e, ERR_USAGE,
-		    "the tree is the whole file system: name a directory "
-		    "with -C");
-	return t->copy ? make_copy(t, e) : check_git_link(t->root, e);
-}
-
-/* --- standard input --------------------------------------------------------
- *
- * /proc/self/fd opens a descriptor's file anew, for writing, too, and what a
- * directory holds and what is above it: nothing but a stream goes inside.
+/* --- while it runs ---------------------------------------------------------
  */
 
-static int
-check_stdio(struct err *e)
-{
-	struct stat st;
+static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1,
+	SIGUSR2, SIGCONT, SIGWINCH, SIGALRM };
 
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		if (fstat(fd, &st) < 0 || (fcntl(fd, F_GETFL) & O_PATH) != 0)
-			return err_set(e, ERR_USAGE,
-			    "descriptor %d is not open for reading or writing",
-			    fd);
-		if (S_ISDIR(st.st_mode))
-			return err_set(
-			    e, ERR_USAGE, "descriptor %d is a directory", fd);
-	}
-	return 0;
-}
-
-static void feed(int to) noreturn_fn;
-
+/* A terminal's own signals reach the command by themselves when it shares the
+ * terminal with us. */
 static void
-feed(int to)
+pass_on(
+    const struct sandbox_proc *p, const struct signalfd_siginfo *si, bool tty)
 {
-	static char bite[65536];
-	ssize_t n;
+	int sig = (int)si->ssi_signo;
 
-	(void)signal(SIGPIPE, SIG_IGN);
-	while ((n = read(STDIN_FILENO, bite, sizeof bite)) > 0) {
-		if (fd_write_all(to, bite, (size_t)n) < 0)
-			break;
-	}
-	_exit(0);
-}
-
-/* A file comes through a pipe. *ret_pid: who fills it, or -1; *ret_fd is
- * STDIN_FILENO then. */
-static int
-open_stdin(int *ret_fd, pid_t *ret_pid, struct err *e)
-{
-	struct stat st;
-	int fds[2], r;
-
-	*ret_fd = STDIN_FILENO;
-	*ret_pid = -1;
-	if (fstat(STDIN_FILENO, &st) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	if ((r = fd_pipe(fds)) < 0)
-		return err_set(e, r, "pipe: %s", strerror(-r));
-	if ((*ret_pid = fork()) < 0) {
-		r = err_set(e, -errno, "fork: %s", strerror(errno));
-		fd_close(&fds[0]);
-		fd_close(&fds[1]);
-		return r;
-	}
-	if (*ret_pid == 0) {
-		fd_close(&fds[0]);
-		feed(fds[1]);
-	}
-	fd_close(&fds[1]);
-	*ret_fd = fds[0];
-	return 0;
-}
-
-static void
-close_stdin(int fd, pid_t feeder)
-{
-	if (feeder < 0)
+	if (tty && si->ssi_code == SI_KERNEL)
 		return;
-	fd_close(&fd);
-	(void)kill(feeder, SIGKILL);
-	while (waitpid(feeder, NULL, 0) < 0 && errno == EINTR)
-		continue;
+	if (!sandbox_signal(p, sig) &&
+	    (sig == SIGINT || sig == SIGTERM || sig == SIGHUP ||
+		sig == SIGQUIT))
+		sandbox_kill(p); /* it has not begun yet, or is ending */
 }
 
-/* Signals that reach us go to the command; when we die it dies. */
+/* Returns its wait status; *ret_late: it was killed for taking too long. */
 static int
-wait_for(struct sandbox_proc *p, int sigfd)
+attend(struct sandbox_proc *p, int sigfd, uint64_t max_ms, bool tty,
+    bool *ret_late)
 {
 	struct pollfd pfd = { .fd = sigfd, .events = POLLIN };
+	uint64_t end = max_ms > 0 ? loop_now_ms() + max_ms : 0, now;
 	struct signalfd_siginfo si;
-	int status;
+	int status, wait = -1;
 
 	for (;;) {
 		if (waitpid(p->pid, &status, WNOHANG) == p->pid)
 			return status;
-		if (poll(&pfd, 1, -1) <= 0 ||
+		if (end > 0) {
+			now = loop_now_ms();
+			wait = now >= end         ? 0
+			    : end - now > INT_MAX ? INT_MAX
+						  : (int)(end - now);
+			if (wait == 0) {
+				*ret_late = true;
+				sandbox_kill(p);
+				end = 0;
+				wait = -1;
+			}
+		}
+		if (poll(&pfd, 1, wait) <= 0 ||
 		    read(sigfd, &si, sizeof si) != sizeof si)
 			continue;
 		if (si.ssi_signo != SIGCHLD)
-			sandbox_kill(p);
+			pass_on(p, &si, tty);
+		else if (tty && si.ssi_code == CLD_STOPPED)
+			nest_stopped();
 	}
 }
 
-static int
-run(const struct tree *t, char **argv, bool tty, struct err *e)
+/* By a shell, so that a command that is not there is 127 and no failure of the
+ * sandbox. With a terminal its signals go to all in the foreground, bwrap too,
+ * which has to ignore them; GNU env undoes that for the command. */
+static void
+set_command(struct made *m, char **argv, bool tty)
 {
-	struct toolchain tools = { 0 };
-	struct sandbox_spec spec;
-	struct profile prof = { .tools = &tools,
-		.root = t->root,
-		.workdir = t->dir,
-		.tree_src = t->copy ? "@merged" : t->root };
-	struct sandbox_start s = { .spec = &spec,
-		.stage = true,
-		.fds = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO },
-		.overlay = t->copy ? &t->overlay : NULL,
-		.live = t->copy ? NULL : t->root };
-	struct sandbox_proc p;
-	char *home = NULL;
-	pid_t feeder = -1;
+	if (tty)
+		strv_addl(&m->spec.argv, "/usr/bin/env",
+		    "--default-signal=INT,QUIT", (char *)NULL);
+	strv_addl(&m->spec.argv, "/bin/sh", "-c", "exec \"$@\"", "sandbox",
+	    (char *)NULL);
+	for (; *argv != NULL; argv++)
+		strv_add(&m->spec.argv, *argv);
+}
+
+static bool
+env_resets_signals(void)
+{
+	struct strv argv = { 0 };
+	struct spawn s = { .argv = &argv, .timeout_ms = 5000 };
+	struct spawn_result res;
+	bool yes;
+
+	strv_addl(&argv, "/usr/bin/env", "--default-signal=INT,QUIT", "true",
+	    (char *)NULL);
+	yes = spawn_run(&s, &res, NULL) == 0 && res.status == 0;
+	strv_clear(&argv);
+	return yes;
+}
+
+static int
+block_signals(struct err *e)
+{
 	sigset_t set;
-	int sigfd, r, status;
+	int fd;
 
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGCHLD);
-	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGHUP);
+	for (size_t i = 0; i < nitems(passed_on); i++)
+		(void)sigaddset(&set, passed_on[i]);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
-	if ((sigfd = signalfd(-1, &set, SFD_CLOEXEC)) < 0)
+	if ((fd = signalfd(-1, &set, SFD_CLOEXEC)) < 0)
 		return err_set(e, -errno, "signalfd: %s", strerror(errno));
-	(void)path_home(&home, NULL);
-	toolchain_find(getenv("PATH"), home, t->root, &tools);
-	profile_direct(&prof, &spec);
-	spec.keep_tty = tty;
-	spec.limits = (struct sandbox_limits){
-		.data_bytes = LIMIT_DATA,
-		.file_bytes = LIMIT_FILE,
-		.procs = LIMIT_PROCS,
-	};
-	/* By a shell, so that a command that is not there is 127 and no failure
-	 * of the sandbox. */
-	strv_addl(&spec.argv, "/bin/sh", "-c", "exec \"$@\"", "sandbox",
-	    (char *)NULL);
-	for (; *argv != NULL; argv++)
-		strv_add(&spec.argv, *argv);
-	if ((r = open_stdin(&s.fds[0], &feeder, e)) == 0)
+	return fd;
+}
+
+static int
+run(const struct request *q, struct made *m, bool tty, struct err *e)
+{
+	bool shield = tty && env_resets_signals(), late = false;
+	struct sandbox_start s = { .spec = &m->spec,
+		.stage = true,
+		.ignore_keys = shield,
+		.fds = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO },
+		.overlay = q->copy ? &m->overlay : NULL,
+		.live = &m->live };
+	struct sandbox_proc p;
+	pid_t feeder = -1;
+	int sigfd, r, ws, status;
+
+	if ((sigfd = block_signals(e)) < 0)
+		return sigfd;
+	set_command(m, q->argv, shield);
+	if ((r = nest_stdin(&s.fds[0], &feeder, e)) == 0)
 		r = sandbox_start(&s, &p, e);
 	if (r == 0 && p.live_readonly)
 		log_warn("the tree is read-only here: its files can't be "
 			 "mapped to an unprivileged owner on this file system "
 			 "(--copy gives a writable copy)");
 	if (r == 0) {
-		int ws = wait_for(&p, sigfd);
-
+		ws = attend(&p, sigfd, q->max_ms, tty, &late);
 		if (!sandbox_finished(&p, ws, &status))
 			r = err_set(e, ERR_SANDBOX,
 			    "bwrap could not set the sandbox up (foray doctor "
 			    "says what is missing)");
 		else
-			r = status;
+			r = late ? STATUS_TIMEOUT : status;
 	}
-	close_stdin(s.fds[0], feeder);
+	if (late)
+		log_warn("killed: --max-time is over");
+	nest_stdin_close(s.fds[0], feeder);
 	fd_close(&sigfd);
-	spec_clear(&spec);
-	toolchain_clear(&tools);
-	free(home);
 	return r;
+}
+
+struct nested {
+	const struct request *q;
+	struct made *m;
+	bool tty;
+};
+
+static int
+run_nested(void *ctx)
+{
+	struct nested *n = ctx;
+	struct err e;
+	int r = run(n->q, n->m, n->tty, &e);
+
+	if (r >= 0)
+		return r;
+	log_error("%s", e.text);
+	return EXIT_OWN;
+}
+
+/* --- the command line ------------------------------------------------------
+ */
+
+static int
+print_explanation(const struct request *q, const struct made *m)
+{
+	struct buf b;
+	json_t *j;
+	char *text;
+
+	if (q->json) {
+		j = spec_to_json(&m->spec);
+		text = json_text(j);
+		json_decref(j);
+		(void)puts(text);
+		free(text);
+		return 0;
+	}
+	buf_init(&b, BUF_NOMAX);
+	explain(&m->view.def, &m->spec, m->tree.root, &b);
+	(void)fputs(buf_str(&b), stdout);
+	buf_clear(&b);
+	return 0;
+}
+
+enum {
+	OPT_COPY = 256,
+	OPT_PROFILE,
+	OPT_SHOW,
+	OPT_WRITE,
+	OPT_HIDE,
+	OPT_ENV,
+	OPT_MAX_TIME,
+	OPT_EXPLAIN,
+	OPT_JSON
+};
+
+static const struct option options[] = {
+	{ "repo", required_argument, NULL, 'C' },
+	{ "copy", no_argument, NULL, OPT_COPY },
+	{ "profile", required_argument, NULL, OPT_PROFILE },
+	{ "show", required_argument, NULL, OPT_SHOW },
+	{ "write", required_argument, NULL, OPT_WRITE },
+	{ "hide", required_argument, NULL, OPT_HIDE },
+	{ "env", required_argument, NULL, OPT_ENV },
+	{ "max-time", required_argument, NULL, OPT_MAX_TIME },
+	{ "explain", no_argument, NULL, OPT_EXPLAIN },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* A path of the command line is relative to where we are; here a missing one is
+ * a mistake. */
+static int
+add_path(struct strv *to, const char *option, const char *arg, struct err *e)
+{
+	char *path = realpath(arg, NULL), *abs;
+
+	if (path == NULL)
+		return err_set(
+		    e, ERR_USAGE, "%s: %s: %s", option, arg, strerror(errno));
+	if (strcmp(path, "/") == 0) {
+		free(path);
+		return err_set(e, ERR_USAGE,
+		    "%s: / is everything: name what is needed", option);
+	}
+	/* as it was called, so that it is found by that name */
+	abs = arg[0] == '/' ? path_normal(arg) : xstrdup(path);
+	strv_add(to, abs);
+	free(abs);
+	free(path);
+	return 0;
+}
+
+static int
+add_env(struct profile_def *d, const char *arg, struct err *e)
+{
+	size_t len = strcspn(arg, "=");
+
+	if (len == 0)
+		return err_set(e, ERR_USAGE,
+		    "--env: want NAME or NAME=VALUE, not \"%s\"", arg);
+	strv_add(arg[len] == '=' ? &d->env : &d->pass_env, arg);
+	return 0;
+}
+
+static int
+set_option(struct request *q, int opt, const char *arg, struct err *e)
+{
+	switch (opt) {
+	case 'C':
+		q->repo = arg;
+		break;
+	case OPT_COPY:
+		q->copy = true;
+		break;
+	case OPT_PROFILE:
+		q->profile = arg;
+		break;
+	case OPT_SHOW:
+		return add_path(&q->extra.show, "--show", arg, e);
+	case OPT_WRITE:
+		return add_path(&q->extra.write, "--write", arg, e);
+	case OPT_HIDE:
+		return add_path(&q->extra.hide, "--hide", arg, e);
+	case OPT_ENV:
+		return add_env(&q->extra, arg, e);
+	case OPT_MAX_TIME:
+		return num_duration_ms(arg, "--max-time", &q->max_ms, e);
+	case OPT_EXPLAIN:
+		q->explain = true;
+		break;
+	case OPT_JSON:
+		q->json = true;
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+static int
+check(const struct request *q, struct err *e)
+{
+	if (*q->argv == NULL && !q->explain)
+		return err_set(e, ERR_USAGE, "give the command after --");
+	if (q->json && !q->explain)
+		return err_set(e, ERR_USAGE, "--json goes with --explain");
+	return 0;
 }
 
 static int
 cmd_sandbox_main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "repo", required_argument, NULL, 'C' },
-		{ "copy", no_argument, NULL, 'c' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	struct tree t = { 0 };
-	const char *repo = ".";
+	struct request q = { .repo = "." };
+	struct made m = { .copy_lock = -1 };
+	struct nested n = { .q = &q, .m = &m };
 	struct err e = { 0 };
-	int opt, r;
+	int opt, r = 0;
 
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, "+:C:h", options, NULL)) != -1) {
 		if (opt == 'h')
 			return cmd_help(&cmd_sandbox);
-		if (opt == 'C') {
-			repo = optarg;
-		} else if (opt == 'c') {
-			t.copy = true;
-		} else {
+		if (opt == '?' || opt == ':') {
 			(void)cmd_bad_option(&cmd_sandbox, opt, argv);
-			return EXIT_OWN;
+			goto own;
+		}
+		if (set_option(&q, opt, optarg, &e) < 0) {
+			(void)cmd_usage(&cmd_sandbox, "%s", e.text);
+			goto own;
 		}
 	}
-	if (optind == argc) {
-		(void)cmd_usage(&cmd_sandbox, "give the command after --");
-		return EXIT_OWN;
+	q.argv = argv + optind;
+	if (check(&q, &e) < 0) {
+		(void)cmd_usage(&cmd_sandbox, "%s", e.text);
+		goto own;
 	}
-	if ((r = check_stdio(&e)) == 0)
-		r = find_tree(&t, repo, &e);
+	n.tty = isatty(STDIN_FILENO) == 1;
+	r = make(&q, &m, n.tty, &e);
 	if (r == 0)
-		r = run(&t, argv + optind, isatty(STDIN_FILENO) == 1, &e);
-	tree_clear(&t);
-	if (r < 0) {
-		log_error("%s", e.text);
-		return EXIT_OWN;
-	}
-	return r;
+		r = q.explain ? print_explanation(&q, &m)
+			      : nest(run_nested, &n, n.tty, &e);
+	made_clear(&m);
+	profile_def_clear(&q.extra);
+	if (r >= 0)
+		return r;
+	log_error("%s", e.text);
+	return EXIT_OWN;
+own:
+	profile_def_clear(&q.extra);
+	return EXIT_OWN;
 }

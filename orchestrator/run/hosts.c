@@ -287,6 +287,8 @@ hosts_start_local(struct hosts *hs, struct err *e)
 	    hs->o.scratch, "--cache", hs->o.cache, (char *)NULL);
 	strv_addf(&argv, "--slots=%u", hs->o.slots);
 	strv_addf(&argv, "--lifeline-fd=%d", LIFELINE_FD);
+	if (hs->o.profile != NULL)
+		strv_addf(&argv, "--profile=%s", hs->o.profile);
 	for (i = 0; i < hs->o.show.n; i++)
 		strv_addf(&argv, "--show=%s", hs->o.show.v[i]);
 	host_env(&env);

@@ -29,7 +29,8 @@ struct hosts_opts {
 	const char *cache;   /* path_cache_dir() */
 	const char *scratch; /* parent of scratch directories */
 	unsigned slots;
-	struct strv show; /* more directories that workers may read */
+	struct strv show;    /* more directories that workers may read */
+	const char *profile; /* file: the sandbox of their commands */
 };
 
 /* Binds the socket in a private directory. */
