@@ -252,6 +252,9 @@ out:
 	return r;
 }
 
+/* The last is NixOS. */
+#define SYSTEM_PATH "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"
+
 static bool
 is_program(const char *path)
 {
@@ -325,4 +328,12 @@ path_search(const char *name, const char *path_env, char **ret)
 		free(path);
 	}
 	return ERR_NOTFOUND;
+}
+
+int
+path_system(const char *name, char **ret)
+{
+	return path_search(name, SYSTEM_PATH, ret) == 0
+	    ? 0
+	    : path_search(name, NULL, ret);
 }

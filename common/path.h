@@ -48,5 +48,9 @@ int path_program(const char *name, char **ret, struct err *e);
 /* Search path_env (NULL: $PATH) for an executable; relative entries are passed
  * over. A name with a slash is only tested. Yours. ERR_NOTFOUND. */
 int path_search(const char *name, const char *path_env, char **ret);
+/* The system's own program of that name, else the first in $PATH, for what is
+ * run outside a sandbox: $PATH may lead into a tree (an activated virtual
+ * environment), where a sandboxed command can put a program of that name. */
+int path_system(const char *name, char **ret);
 
 #endif

@@ -26,9 +26,11 @@
 #include "common/text.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/livetree.h"
+#include "orchestrator/run/nest.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/run/settings.h"
 #include "sandbox/explain.h"
+#include "sandbox/lockdir.h"
 #include "sandbox/profile.h"
 #include "sandbox/snapshot.h"
 #include "sandbox/stage.h"
@@ -62,6 +64,7 @@ const struct cmd cmd_sandbox = {
 	.run = cmd_sandbox_main,
 };
 
+#define COPY_PREFIX "foray-copy-"
 #define STATUS_TIMEOUT 124 /* as timeout(1) */
 
 struct request {
@@ -77,6 +80,7 @@ struct made {
 	struct livetree tree;
 	struct snapshot snap;   /* --copy */
 	struct overlay overlay; /* --copy */
+	int copy_lock; /* its directory is ours as long as it is open */
 	struct profile_view view;
 	struct toolchain tools;
 	struct sandbox_spec spec;
@@ -88,7 +92,8 @@ static void
 made_clear(struct made *m)
 {
 	if (m->overlay.dir != NULL)
-		(void)rmdir(m->overlay.dir);
+		(void)path_rmtree(m->overlay.dir, NULL);
+	fd_close(&m->copy_lock);
 	overlay_clear(&m->overlay);
 	snapshot_clear(&m->snap);
 	livetree_clear(&m->tree);
@@ -105,7 +110,7 @@ made_clear(struct made *m)
 static int
 make_copy(struct made *m, struct err *e)
 {
-	char mount[] = "/tmp/foray-copy-XXXXXX", *cache = NULL, *store;
+	char *mount = NULL, *cache = NULL, *store;
 	struct snapshot_opts o = { 0 };
 	struct strv hidden = { 0 };
 	uid_t uid = stage_uid();
@@ -124,9 +129,11 @@ make_copy(struct made *m, struct err *e)
 	free(cache);
 	if (r < 0)
 		return r;
-	if (mkdtemp(mount) == NULL)
-		return err_set(e, -errno, "%s: %s", mount, strerror(errno));
-	m->overlay.dir = xstrdup(mount);
+	lockdir_sweep("/tmp", COPY_PREFIX);
+	if ((r = lockdir_create(
+		 "/tmp", COPY_PREFIX, &mount, &m->copy_lock, e)) < 0)
+		return r;
+	m->overlay.dir = mount;
 	m->overlay.on_tmpfs = true;
 	strv_add(&m->overlay.lowers, m->snap.tree);
 	if (uid != geteuid() && chown(mount, uid, uid) < 0)
@@ -298,6 +305,8 @@ attend(struct sandbox_proc *p, int sigfd, uint64_t max_ms, bool tty,
 			continue;
 		if (si.ssi_signo != SIGCHLD)
 			pass_on(p, &si, tty);
+		else if (tty && si.ssi_code == CLD_STOPPED)
+			nest_stopped();
 	}
 }
 
@@ -358,12 +367,14 @@ run(const struct request *q, struct made *m, bool tty, struct err *e)
 		.overlay = q->copy ? &m->overlay : NULL,
 		.live = &m->live };
 	struct sandbox_proc p;
+	pid_t feeder = -1;
 	int sigfd, r, ws, status;
 
 	if ((sigfd = block_signals(e)) < 0)
 		return sigfd;
 	set_command(m, q->argv, shield);
-	r = sandbox_start(&s, &p, e);
+	if ((r = nest_stdin(&s.fds[0], &feeder, e)) == 0)
+		r = sandbox_start(&s, &p, e);
 	if (r == 0 && p.live_readonly)
 		log_warn("the tree is read-only here: its files can't be "
 			 "mapped to an unprivileged owner on this file system "
@@ -379,8 +390,28 @@ run(const struct request *q, struct made *m, bool tty, struct err *e)
 	}
 	if (late)
 		log_warn("killed: --max-time is over");
+	nest_stdin_close(s.fds[0], feeder);
 	fd_close(&sigfd);
 	return r;
+}
+
+struct nested {
+	const struct request *q;
+	struct made *m;
+	bool tty;
+};
+
+static int
+run_nested(void *ctx)
+{
+	struct nested *n = ctx;
+	struct err e;
+	int r = run(n->q, n->m, n->tty, &e);
+
+	if (r >= 0)
+		return r;
+	log_error("%s", e.text);
+	return EXIT_OWN;
 }
 
 /* --- the command line ------------------------------------------------------
@@ -519,9 +550,9 @@ static int
 cmd_sandbox_main(int argc, char **argv)
 {
 	struct request q = { .repo = "." };
-	struct made m = { 0 };
+	struct made m = { .copy_lock = -1 };
+	struct nested n = { .q = &q, .m = &m };
 	struct err e = { 0 };
-	bool tty;
 	int opt, r = 0;
 
 	opterr = 0;
@@ -542,11 +573,11 @@ cmd_sandbox_main(int argc, char **argv)
 		(void)cmd_usage(&cmd_sandbox, "%s", e.text);
 		goto own;
 	}
-	tty = isatty(STDIN_FILENO) == 1;
-	r = make(&q, &m, tty, &e);
+	n.tty = isatty(STDIN_FILENO) == 1;
+	r = make(&q, &m, n.tty, &e);
 	if (r == 0)
 		r = q.explain ? print_explanation(&q, &m)
-			      : run(&q, &m, tty, &e);
+			      : nest(run_nested, &n, n.tty, &e);
 	made_clear(&m);
 	profile_def_clear(&q.extra);
 	if (r >= 0)

@@ -20,9 +20,14 @@ static const char *const config[] = { "core.fsmonitor=false",
 static void
 make_argv(const struct gitrun *g, struct strv *argv)
 {
+	char *git = NULL;
 	size_t i;
 
-	strv_addl(argv, "git", "--no-pager", "--no-optional-locks",
+	/* Not found: spawn_run() says so. */
+	(void)path_system("git", &git);
+	strv_add(argv, git != NULL ? git : "git");
+	free(git);
+	strv_addl(argv, "--no-pager", "--no-optional-locks",
 	    "--no-replace-objects", "--literal-pathspecs", (char *)NULL);
 	for (i = 0; i < nitems(config); i++)
 		strv_addl(argv, "-c", config[i], (char *)NULL);

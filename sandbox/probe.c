@@ -73,9 +73,13 @@ version_of(const char *name, char *dst, size_t size)
 	struct spawn s = { .argv = &argv, .timeout_ms = 5000 };
 	struct spawn_result res;
 	struct buf out;
+	char *path = NULL;
 	bool ok;
 
-	strv_addl(&argv, name, "--version", (char *)NULL);
+	if (path_system(name, &path) < 0)
+		return false;
+	strv_addl(&argv, path, "--version", (char *)NULL);
+	free(path);
 	buf_init(&out, 4096);
 	s.out = &out;
 	ok = spawn_run(&s, &res, NULL) == 0 && res.status == 0;

@@ -290,6 +290,26 @@ setid_rules(scmp_filter_ctx ctx)
 	return r;
 }
 
+/* No device nodes. Everybody may make one kind, 0:0, which overlays take for a
+ * file that was deleted; what root's tools make of it in the tree is unsaid. */
+static int
+device_rules(scmp_filter_ctx ctx)
+{
+	static const struct {
+		const char *name;
+		unsigned mode_arg;
+	} calls[] = { { "mknod", 1 }, { "mknodat", 2 } };
+	static const mode_t types[] = { S_IFCHR, S_IFBLK };
+	int r = 0;
+
+	for (size_t n = 0; r == 0 && n < nitems(calls) * nitems(types); n++)
+		r = refuse(ctx, EPERM, calls[n / nitems(types)].name, 1,
+		    SCMP_CMP(calls[n / nitems(types)].mode_arg,
+			SCMP_CMP_MASKED_EQ, S_IFMT, types[n % nitems(types)]),
+		    none);
+	return r;
+}
+
 static int
 build(const struct seccomp_want *w, scmp_filter_ctx ctx)
 {
@@ -309,6 +329,8 @@ build(const struct seccomp_want *w, scmp_filter_ctx ctx)
 		r = clone_rules(ctx);
 	if (r == 0 && w->layer == LAYER_INNER)
 		r = setid_rules(ctx);
+	if (r == 0 && w->layer == LAYER_INNER)
+		r = device_rules(ctx);
 	return r;
 }
 

@@ -411,6 +411,49 @@ is_top(const char *dir, struct err *e)
 	return r;
 }
 
+/* Where .git, or what it shares with others, really is. NULL: nowhere. */
+static char *
+real_git(const char *top)
+{
+	char *git = path_join(top, ".git"), *line, *real = NULL;
+	struct stat st;
+
+	if (lstat(git, &st) == 0 && S_ISREG(st.st_mode)) {
+		line = first_line(top, ".git");
+		if (line != NULL && text_starts(line, "gitdir: "))
+			real = resolve(top, line + strlen("gitdir: "));
+	} else {
+		real = realpath(git, NULL);
+		line = first_line(git, "commondir");
+		if (line != NULL && real != NULL) {
+			free(real);
+			real = resolve(git, line);
+		}
+	}
+	free(line);
+	free(git);
+	return real;
+}
+
+/* Only what is named .git is kept from sandboxed commands and from patches. */
+static int
+check_git_place(const char *top, struct err *e)
+{
+	char *git = path_join(top, ".git"), *real = real_git(top);
+	int r = 0;
+
+	if (real != NULL && path_is_below(real, top) &&
+	    !path_is_below(real, git))
+		r = err_set(e, ERR_USAGE,
+		    "the repository's git directory lies in the tree as %s, "
+		    "where it can't be protected: name it .git, or keep it "
+		    "elsewhere",
+		    real);
+	free(real);
+	free(git);
+	return r;
+}
+
 int
 snapshot_toplevel(const char *dir, char **ret, struct err *e)
 {
@@ -441,10 +484,9 @@ snapshot_toplevel(const char *dir, char **ret, struct err *e)
 	}
 	if (r == 0)
 		*ret = NULL;
-	if (r == 1) {
+	if (r == 1 && (r = check_git_place(at, e)) == 0) {
 		*ret = at;
 		at = NULL;
-		r = 0;
 	}
 out:
 	free(at);

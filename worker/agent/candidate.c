@@ -212,11 +212,15 @@ copy_tree(struct agent *a, const char *dst, struct err *e)
 	struct spawn_result res;
 	struct buf msg;
 	struct spawn s = { .argv = &argv, .timeout_ms = COPY_LIMIT_MS };
+	char *cp = NULL;
 	int r;
 
+	if (path_system("cp", &cp) < 0)
+		return err_set(e, ERR_SANDBOX, "there is no program cp");
 	buf_init(&msg, 4096);
 	s.out = s.err = &msg;
-	strv_addl(&argv, "cp", "-a", "--reflink=auto", "--", (char *)NULL);
+	strv_addl(&argv, cp, "-a", "--reflink=auto", "--", (char *)NULL);
+	free(cp);
 	strv_addf(&argv, "%s/.", a->cfg.root);
 	strv_add(&argv, dst);
 	r = spawn_run(&s, &res, e);
