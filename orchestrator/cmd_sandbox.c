@@ -20,7 +20,9 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "orchestrator/cmd.h"
+#include "orchestrator/onelayer.h"
 #include "orchestrator/run/run.h"
+#include "sandbox/container.h"
 #include "sandbox/profile.h"
 #include "sandbox/snapshot.h"
 #include "sandbox/stage.h"
@@ -30,11 +32,14 @@ static int cmd_sandbox_main(int argc, char **argv);
 
 const struct cmd cmd_sandbox = {
 	.name = "sandbox",
-	.synopsis = "[-C DIR] [--copy] -- CMD [ARG]...",
+	.synopsis = "[-C DIR] [--copy] [--sandbox KIND] -- CMD [ARG]...",
 	.purpose = "Run a command in the worker's command sandbox",
 	.help =
 	    "  -C, --repo DIR   the tree (.); writable, its .git read-only\n"
-	    "      --copy       on a copy that is thrown away\n\n"
+	    "      --copy       on a copy that is thrown away\n"
+	    "      --sandbox KIND  bwrap, or container: one layer less, where "
+	    "no\n"
+	    "                   namespaces can be had\n\n"
 	    "No network, no home directory, no other processes. The command's "
 	    "exit status is\npassed on; 125 is a failure of the sandbox "
 	    "itself.\n",
@@ -46,6 +51,8 @@ struct tree {
 	struct snapshot snap;   /* --copy */
 	struct overlay overlay; /* --copy */
 	bool copy;
+	enum sandbox_backend backend;
+	struct onelayer one; /* backend container */
 };
 
 static void
@@ -54,6 +61,7 @@ tree_clear(struct tree *t)
 	if (t->overlay.dir != NULL)
 		(void)rmdir(t->overlay.dir);
 	overlay_clear(&t->overlay);
+	onelayer_clear(&t->one);
 	snapshot_clear(&t->snap);
 	free(t->dir);
 	free(t->root);
@@ -67,14 +75,16 @@ make_copy(struct tree *t, struct err *e)
 	uid_t uid = stage_uid();
 	int r;
 
-	if ((r = path_cache_dir(&cache, e)) < 0)
+	r = t->backend == BACKEND_CONTAINER ? container_cache(&cache, e)
+					    : path_cache_dir(&cache, e);
+	if (r < 0)
 		return r;
 	store = path_join(cache, "snapshots");
 	o.store = store;
 	r = snapshot_create(t->root, &o, &t->snap, e);
 	free(store);
 	free(cache);
-	if (r < 0)
+	if (r < 0 || t->backend == BACKEND_CONTAINER)
 		return r;
 	if (mkdtemp(mount) == NULL)
 		return err_set(e, -errno, "%s: %s", mount, strerror(errno));
@@ -102,7 +112,11 @@ find_tree(struct tree *t, const char *repo, struct err *e)
 		return err_set(e, ERR_USAGE,
 		    "the tree is the whole file system: name a directory "
 		    "with -C");
-	return t->copy ? make_copy(t, e) : 0;
+	if (t->copy && (r = make_copy(t, e)) < 0)
+		return r;
+	return t->backend == BACKEND_CONTAINER
+	    ? onelayer_make(&t->one, t->copy ? t->snap.tree : NULL, e)
+	    : 0;
 }
 
 /* Signals that reach us go to the command; when we die it dies. */
@@ -127,16 +141,17 @@ wait_for(struct sandbox_proc *p, int sigfd)
 static int
 run(const struct tree *t, char **argv, bool tty, struct err *e)
 {
+	const bool one = t->backend == BACKEND_CONTAINER;
 	struct toolchain tools = { 0 };
 	struct sandbox_spec spec;
 	struct profile prof = { .tools = &tools,
 		.root = t->root,
 		.workdir = t->dir,
-		.tree_src = t->copy ? "@merged" : t->root };
+		.tree_src = t->copy && !one ? "@merged" : t->root };
 	struct sandbox_start s = { .spec = &spec,
 		.stage = true,
 		.fds = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO },
-		.overlay = t->copy ? &t->overlay : NULL,
+		.overlay = t->copy && !one ? &t->overlay : NULL,
 		.live = t->copy ? NULL : t->root };
 	struct sandbox_proc p;
 	char *home = NULL;
@@ -154,6 +169,10 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 	(void)path_home(&home, NULL);
 	toolchain_find(getenv("PATH"), home, t->root, &tools);
 	profile_direct(&prof, &spec);
+	if (one) {
+		log_warn("%s", container_warning());
+		onelayer_spec(&t->one, t->root, &spec);
+	}
 	spec.keep_tty = tty;
 	/* By a shell, so that a command that is not there is 127 and no failure
 	 * of the sandbox. */
@@ -189,10 +208,11 @@ cmd_sandbox_main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "repo", required_argument, NULL, 'C' },
 		{ "copy", no_argument, NULL, 'c' },
+		{ "sandbox", required_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct tree t = { 0 };
+	struct tree t = { .one.lock = -1 };
 	const char *repo = ".";
 	struct err e = { 0 };
 	int opt, r;
@@ -205,6 +225,11 @@ cmd_sandbox_main(int argc, char **argv)
 			repo = optarg;
 		} else if (opt == 'c') {
 			t.copy = true;
+		} else if (opt == 's') {
+			if (backend_parse(optarg, &t.backend, &e) < 0) {
+				(void)cmd_usage(&cmd_sandbox, "%s", e.text);
+				return EXIT_OWN;
+			}
 		} else {
 			(void)cmd_bad_option(&cmd_sandbox, opt, argv);
 			return EXIT_OWN;

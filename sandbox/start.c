@@ -14,7 +14,7 @@
 #include "common/loop.h"
 #include "common/path.h"
 #include "common/spawn.h"
-#include "sandbox/child.h"
+#include "sandbox/backend.h"
 #include "sandbox/seccomp.h"
 #include "sandbox/start.h"
 
@@ -95,6 +95,22 @@ check(const struct sandbox_start *s, struct err *e)
 	return 0;
 }
 
+static int bwrap_ready(struct child *c, struct err *e);
+static int catch_init(int status_fd);
+static void bwrap_kill(const struct sandbox_proc *p);
+
+static const struct backend backend_bwrap = {
+	.ready = bwrap_ready,
+	.child = child_run,
+	.born = catch_init,
+	.kill = bwrap_kill,
+};
+
+static const struct backend *const backends[] = {
+	[BACKEND_BWRAP] = &backend_bwrap,
+	[BACKEND_CONTAINER] = &backend_container,
+};
+
 static pid_t
 fork_child(const struct child *c)
 {
@@ -106,7 +122,7 @@ fork_child(const struct child *c)
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	pid = fork();
 	if (pid == 0)
-		child_run(c);
+		backends[c->start->spec->backend]->child(c);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return pid;
 }
@@ -209,7 +225,11 @@ reap(pid_t pid)
 static int
 start_once(struct child *c, struct sandbox_proc *ret, struct err *e)
 {
-	struct sandbox_proc p = { .pid = -1, .status_fd = -1, .init_fd = -1 };
+	const struct backend *backend = backends[c->start->spec->backend];
+	struct sandbox_proc p = { .backend = c->start->spec->backend,
+		.pid = -1,
+		.status_fd = -1,
+		.init_fd = -1 };
 	int status[2] = { -1, -1 }, reports[2] = { -1, -1 };
 	int r;
 
@@ -235,7 +255,7 @@ start_once(struct child *c, struct sandbox_proc *ret, struct err *e)
 		reap(p.pid);
 		goto out;
 	}
-	p.init_fd = catch_init(status[0]);
+	p.init_fd = backend->born(status[0]);
 	(void)fd_nonblock(status[0], true);
 	p.status_fd = status[0];
 	status[0] = -1;
@@ -248,22 +268,30 @@ out:
 	return r;
 }
 
+static int
+bwrap_ready(struct child *c, struct err *e)
+{
+	const struct seccomp_want filter = {
+		.layer = c->start->spec->layer,
+		.ptrace = c->start->spec->ptrace,
+	};
+	int r;
+
+	if ((r = find_bwrap(c->start->spec, &c->bwrap, e)) < 0)
+		return r;
+	return seccomp_program(&filter, &c->filter, &c->filter_len, e);
+}
+
 int
 sandbox_start(
     const struct sandbox_start *s, struct sandbox_proc *ret, struct err *e)
 {
-	const struct seccomp_want filter = {
-		.layer = s->spec->layer,
-		.ptrace = s->spec->ptrace,
-	};
 	struct child c = { .start = s };
-	char *bwrap = NULL;
 	int r;
 
-	if ((r = check(s, e)) < 0 || (r = find_bwrap(s->spec, &bwrap, e)) < 0 ||
-	    (r = seccomp_program(&filter, &c.filter, &c.filter_len, e)) < 0)
+	if ((r = check(s, e)) < 0 ||
+	    (r = backends[s->spec->backend]->ready(&c, e)) < 0)
 		goto out;
-	c.bwrap = bwrap;
 	for (int i = 0; i < CHILD_TRIES; i++) {
 		if ((r = start_once(&c, ret, e)) != -ETIMEDOUT)
 			break;
@@ -273,13 +301,19 @@ sandbox_start(
 	if (r == -ETIMEDOUT)
 		r = e != NULL ? (e->code = ERR_SANDBOX) : ERR_SANDBOX;
 out:
-	free(bwrap);
+	free(c.bwrap);
 	return r;
 }
 
-/* The monitor first: it would report the end of pid 1 as a failure. */
 void
 sandbox_kill(const struct sandbox_proc *p)
+{
+	backends[p->backend]->kill(p);
+}
+
+/* The monitor first: it would report the end of pid 1 as a failure. */
+static void
+bwrap_kill(const struct sandbox_proc *p)
 {
 	if (p->pid > 0)
 		(void)kill(p->pid, SIGKILL);
