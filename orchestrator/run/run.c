@@ -27,6 +27,7 @@
 #include "orchestrator/run/recipe.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/resume.h"
+#include "orchestrator/run/wall.h"
 #include "orchestrator/verify/apply.h"
 #include "sandbox/policy/guard.h"
 
@@ -209,7 +210,9 @@ on_host_up(struct host *h, void *ctx)
 	struct run *r = ctx;
 
 	r->cpus = host_cpus(h);
-	run_event(r, "host_up", json_pack("{s:s}", "host", host_name(h)));
+	run_event(r, "host_up",
+	    json_pack("{s:s, s:s}", "host", host_name(h), "sandbox",
+		backend_str(host_backend(h))));
 	sched_pump(r);
 }
 
@@ -272,6 +275,7 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 
 	o.log = log;
 	o.scratch = scratch;
+	o.backend = r->o.backend;
 	/* One more, so that a verification never waits. */
 	o.slots = r->o.workers + 1;
 	if (o.slots > RUN_MAX_WORKERS)
@@ -349,7 +353,8 @@ run_through(struct run *r, struct err *e)
 	    (rc = audit_open(r->store, &r->audit, e)) < 0)
 		return rc;
 	run_event(r, "run_started", started_event(r));
-	if ((rc = path_cache_dir(&cache, e)) < 0)
+	if ((rc = wall_check(r, e)) < 0 ||
+	    (rc = wall_cache(r, &cache, e)) < 0)
 		return rc;
 	if ((r->o.branch != NULL &&
 		(rc = apply_branch_check(r->root, r->o.branch, e)) < 0) ||

@@ -23,6 +23,7 @@ enum {
 	OPT_CACHE,
 	OPT_LIFELINE_FD,
 	OPT_SHOW,
+	OPT_SANDBOX,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -36,6 +37,7 @@ static const struct option long_options[] = {
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "lifeline-fd", required_argument, NULL, OPT_LIFELINE_FD },
 	{ "show", required_argument, NULL, OPT_SHOW },
+	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -54,6 +56,8 @@ static const char help_text[] =
     "  --cache DIR         where snapshots are (default: ~/.cache/foray)\n"
     "  --show DIR          show this directory to workers, read-only; may be\n"
     "                      given again\n"
+    "  --sandbox KIND      bwrap (default), or container: one layer less, where\n"
+    "                      no namespaces can be had (foray-host(8))\n"
     "  --lifeline-fd N     end when the pipe on descriptor N is hung up\n"
     "  --help, --version\n";
 
@@ -108,6 +112,8 @@ absolute(const char *path, const char *what)
 static void
 take_option(struct options *o, int c)
 {
+	struct err e;
+
 	switch (c) {
 	case OPT_CONNECT:
 		o->connect = optarg;
@@ -138,6 +144,10 @@ take_option(struct options *o, int c)
 		break;
 	case OPT_SHOW:
 		strv_add(&o->show, absolute(optarg, "--show"));
+		break;
+	case OPT_SANDBOX:
+		if (backend_parse(optarg, &o->backend, &e) < 0)
+			usage(e.text);
 		break;
 	case OPT_HELP:
 		print(help_text);

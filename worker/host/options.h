@@ -3,6 +3,7 @@
 #define WORKER_HOST_OPTIONS_H
 
 #include "common/strv.h"
+#include "sandbox/spec.h"
 
 struct options {
 	const char *connect;   /* the orchestrator's endpoint */
@@ -13,6 +14,7 @@ struct options {
 	uint64_t idle_exit_ms; /* 0: never */
 	int lifeline_fd;       /* -1: not started by foray */
 	struct strv show;      /* more directories to show read-only */
+	enum sandbox_backend backend;
 };
 
 /* Ends the program for --help, --version and errors of usage (status 2). */
