@@ -23,6 +23,7 @@
 #include "orchestrator/onelayer.h"
 #include "orchestrator/run/run.h"
 #include "sandbox/container.h"
+#include "sandbox/probe.h"
 #include "sandbox/profile.h"
 #include "sandbox/snapshot.h"
 #include "sandbox/stage.h"
@@ -138,6 +139,17 @@ wait_for(struct sandbox_proc *p, int sigfd)
 	}
 }
 
+/* bwrap's words went to the person's stderr: it is asked once more. */
+static int
+why_not(struct err *e)
+{
+	if (probe_sandbox(e) < 0)
+		return ERR_SANDBOX;
+	return err_set(e, ERR_SANDBOX,
+	    "bwrap could not set the sandbox up (foray doctor says what is "
+	    "missing)");
+}
+
 static int
 run(const struct tree *t, char **argv, bool tty, struct err *e)
 {
@@ -189,9 +201,7 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 		int ws = wait_for(&p, sigfd);
 
 		if (!sandbox_finished(&p, ws, &status))
-			r = err_set(e, ERR_SANDBOX,
-			    "bwrap could not set the sandbox up (foray doctor "
-			    "says what is missing)");
+			r = why_not(e);
 		else
 			r = status;
 	}

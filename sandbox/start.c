@@ -55,8 +55,57 @@ is_writable_inside(const struct sandbox_spec *s, const char *path)
 	return yes;
 }
 
-/* The system's, else one in PATH (a home on a cluster), but never one out of
- * the tree: its virtual environment may stand in PATH. */
+/* May nobody but root put another in its place? dir: of a program that root is
+ * to run. In a sticky directory only the owner of an entry may. */
+static bool
+is_roots_own(const char *dir)
+{
+	char *at = realpath(dir, NULL), *up;
+	struct stat st;
+	bool good = at != NULL, last = true;
+
+	while (good) {
+		good = stat(at, &st) == 0 && st.st_uid == 0 &&
+		    ((st.st_mode & (S_IWGRP | S_IWOTH)) == 0 ||
+			(!last && (st.st_mode & S_ISVTX) != 0));
+		last = false;
+		if (strcmp(at, "/") == 0)
+			break;
+		up = path_dir(at);
+		free(at);
+		at = up;
+	}
+	free(at);
+	return good;
+}
+
+/* The first in PATH that may be trusted: never one out of the tree, whose
+ * virtual environment may stand in PATH. */
+static char *
+in_path(const struct sandbox_spec *s)
+{
+	const char *path = getenv("PATH");
+	char *dir, *name;
+	size_t n;
+
+	for (; path != NULL && *path != '\0'; path += n + (path[n] == ':')) {
+		n = strcspn(path, ":");
+		if (*path != '/')
+			continue;
+		dir = xstrndup(path, n);
+		name = path_join(dir, "bwrap");
+		if (is_program(name) && !is_writable_inside(s, name) &&
+		    (geteuid() != 0 || is_roots_own(dir))) {
+			free(dir);
+			return name;
+		}
+		free(dir);
+		free(name);
+	}
+	return NULL;
+}
+
+/* In PATH (a home on a cluster), else where systems have it. */
 static int
 find_bwrap(const struct sandbox_spec *s, char **ret, struct err *e)
 {
@@ -66,20 +115,15 @@ find_bwrap(const struct sandbox_spec *s, char **ret, struct err *e)
 		"/usr/local/bin/bwrap",
 		"/run/current-system/sw/bin/bwrap",
 	};
-	char *path = NULL;
 
+	if ((*ret = in_path(s)) != NULL)
+		return 0;
 	for (size_t i = 0; i < nitems(places); i++) {
 		if (is_program(places[i])) {
 			*ret = xstrdup(places[i]);
 			return 0;
 		}
 	}
-	if (path_search("bwrap", NULL, &path) == 0 && path[0] == '/' &&
-	    !is_writable_inside(s, path)) {
-		*ret = path;
-		return 0;
-	}
-	free(path);
 	return err_set(e, ERR_SANDBOX,
 	    "bubblewrap (bwrap) is not installed: sudo apt-get install bubblewrap");
 }
