@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "common/fdio.h"
+#include "common/log.h"
+#include "common/path.h"
 #include "sandbox/why.h"
 
 #define SYSCTL(name, value)                                    \
@@ -21,10 +23,13 @@
 #define USERNS_CAUSE                                                       \
 	"user namespaces are refused by the system (a sysctl, AppArmor, or " \
 	"a container's seccomp profile)"
-#define REMEDY_USERNS                                                    \
-	"on Ubuntu " REMEDY_APPARMOR "; on Debian " SYSCTL(              \
-	    "kernel.unprivileged_userns_clone", "1") "; in a container " \
-						     REMEDY_CONTAINER
+#define REMEDY_USERNS                              \
+	"on Ubuntu deploy/apparmor/foray; on Debian " \
+	SYSCTL("kernel.unprivileged_userns_clone", "1") \
+	"; in a container " REMEDY_CONTAINER
+
+/* Stands for why_apparmor_remedy() in the tables. */
+static const char apparmor[] = "deploy/apparmor/foray";
 
 long
 why_sysctl(const char *path)
@@ -62,6 +67,55 @@ can_unshare(int flags)
 	return pid > 0 && status == 0;
 }
 
+/* In the source tree our programs stand in build/. */
+static char *
+find_profile(void)
+{
+	char *self = NULL, *dir = NULL, *path = NULL;
+
+	if (path_program("foray-host", &self, NULL) == 0) {
+		dir = path_dir(self);
+		path = path_joinf(dir, "../%s", apparmor);
+	}
+	free(self);
+	free(dir);
+	if (path != NULL && access(path, R_OK) == 0) {
+		dir = path_normal(path);
+		free(path);
+		return dir;
+	}
+	free(path);
+	path = path_join(DATADIR, apparmor);
+	if (access(path, R_OK) == 0)
+		return path;
+	free(path);
+	return xstrdup(apparmor);
+}
+
+const char *
+why_apparmor_remedy(void)
+{
+	static char text[600];
+	char *profile = find_profile();
+
+	(void)snprintf(text, sizeof text,
+	    "sudo cp %.200s /etc/apparmor.d/foray && "
+	    "sudo apparmor_parser -r /etc/apparmor.d/foray; or, for all "
+	    "programs: " SYSCTL("kernel.apparmor_restrict_unprivileged_userns",
+		"0"),
+	    profile);
+	free(profile);
+	return text;
+}
+
+static struct why
+spelled(struct why w)
+{
+	if (w.remedy == apparmor)
+		w.remedy = why_apparmor_remedy();
+	return w;
+}
+
 /* What bwrap says, most telling first; all pieces must be in it. */
 static const struct {
 	const char *pieces[2];
@@ -73,11 +127,11 @@ static const struct {
 	{ { "setting up uid map", NULL },
 	    { "user namespaces are refused by the system: one can be made "
 	      "but not used (AppArmor on Ubuntu 23.10 and later)",
-		REMEDY_APPARMOR } },
+		apparmor } },
 	{ { "RTM_NEWADDR", NULL },
 	    { "user namespaces are made powerless by the system (AppArmor on "
 	      "Ubuntu 23.10 and later)",
-		REMEDY_APPARMOR } },
+		apparmor } },
 	{ { "max_*_namespaces", NULL },
 	    { "user namespaces: their number is used up or set to 0",
 		SYSCTL("user.max_user_namespaces", "15000") } },
@@ -122,7 +176,7 @@ static const struct {
 		SYSCTL("user.max_user_namespaces", "15000") } },
 	{ "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 1,
 	    { "AppArmor restricts user namespaces (Ubuntu)",
-		REMEDY_APPARMOR } },
+		apparmor } },
 };
 
 struct why
@@ -142,7 +196,7 @@ why_machine(void)
 
 	for (size_t i = 0; i < nitems(sysctls); i++) {
 		if (why_sysctl(sysctls[i].path) == sysctls[i].value)
-			return sysctls[i].why;
+			return spelled(sysctls[i].why);
 	}
 	if (geteuid() == 0 && !can_unshare(CLONE_NEWNS))
 		return no_admin;
@@ -169,7 +223,7 @@ why_bwrap(const char *words)
 		return w.cause != NULL &&
 			strcmp(words_table[i].why.cause, USERNS_CAUSE) == 0
 		    ? w
-		    : words_table[i].why;
+		    : spelled(words_table[i].why);
 	}
 	w = why_machine();
 	return w.cause != NULL ? w : unknown;

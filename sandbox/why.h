@@ -24,12 +24,11 @@ bool why_in_container(void);
 /* A number in a file of /proc/sys; -1: there is none. */
 long why_sysctl(const char *path);
 
-/* Remedies that more than one place names. */
-#define REMEDY_APPARMOR                                                      \
-	"sudo cp deploy/apparmor/foray /etc/apparmor.d/foray && "            \
-	"sudo apparmor_parser -r /etc/apparmor.d/foray; or, for all "        \
-	"programs: echo kernel.apparmor_restrict_unprivileged_userns=0 | "   \
-	"sudo tee /etc/sysctl.d/60-foray.conf && sudo sysctl --system"
+/* The commands that install our AppArmor profile, with its path here; or the
+ * sysctl. Static. */
+const char *why_apparmor_remedy(void);
+
+/* Of a container that forbids what is needed. */
 #define REMEDY_CONTAINER                                                     \
 	"docker or podman run --security-opt seccomp=unconfined "            \
 	"--security-opt apparmor=unconfined "                                \
