@@ -155,6 +155,7 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 {
 	const bool one = t->backend == BACKEND_CONTAINER;
 	struct toolchain tools = { 0 };
+	struct strv dropped = { 0 };
 	struct sandbox_spec spec;
 	struct profile prof = { .tools = &tools,
 		.root = t->root,
@@ -180,6 +181,8 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 		return err_set(e, -errno, "signalfd: %s", strerror(errno));
 	(void)path_home(&home, NULL);
 	toolchain_find(getenv("PATH"), home, t->root, &tools);
+	if (one)
+		container_tools(&tools, &dropped);
 	profile_direct(&prof, &spec);
 	if (one) {
 		log_warn("%s", container_warning());
@@ -208,6 +211,7 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 	fd_close(&sigfd);
 	spec_clear(&spec);
 	toolchain_clear(&tools);
+	strv_clear(&dropped);
 	free(home);
 	return r;
 }

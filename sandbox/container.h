@@ -22,6 +22,7 @@
 
 #include "common/err.h"
 #include "sandbox/spec.h"
+#include "sandbox/toolchain.h"
 
 /* A read-only part of a writable tree: no rule takes a right away, so beside it
  * nothing new can be made. For a tree of which that matters more than new files
@@ -53,6 +54,10 @@ int container_drop(struct err *e);
 int container_cache(char **ret, struct err *e);
 /* May every uid walk to path? */
 bool container_is_reachable(const char *path);
+/* As root: take out of t what the other uid can't walk to (a toolchain below a
+ * 0700 home), also out of PATH. ret_dropped gets the directories, for a word to
+ * the person. */
+void container_tools(struct toolchain *t, struct strv *ret_dropped);
 
 /* No socket can be made or connected by any thread of this process any more,
  * nor by a child. For a worker once it has its connection. */

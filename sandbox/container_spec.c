@@ -210,6 +210,39 @@ container_is_reachable(const char *path)
 	return open;
 }
 
+void
+container_tools(struct toolchain *t, struct strv *ret_dropped)
+{
+	struct strv show = { 0 };
+	struct buf b;
+	char *dir;
+	size_t n;
+
+	if (geteuid() != 0)
+		return;
+	for (size_t i = 0; i < t->show.n; i++)
+		strv_add(container_is_reachable(t->show.v[i]) ? &show
+							      : ret_dropped,
+		    t->show.v[i]);
+	strv_clear(&t->show);
+	t->show = show;
+	buf_init(&b, BUF_NOMAX);
+	for (const char *p = t->path; p != NULL && *p != '\0';
+	     p += n + (p[n] == ':')) {
+		n = strcspn(p, ":");
+		dir = xstrndup(p, n);
+		if (container_is_reachable(dir))
+			(void)buf_printf(
+			    &b, "%s%s", b.len > 0 ? ":" : "", dir);
+		free(dir);
+	}
+	if (t->path != NULL) {
+		free(t->path);
+		t->path = xstrdup(buf_str(&b));
+	}
+	buf_clear(&b);
+}
+
 int
 container_cache(char **ret, struct err *e)
 {

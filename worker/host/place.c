@@ -271,21 +271,17 @@ out:
 static int
 leave_unreachable(struct place *p, struct err *e)
 {
-	struct strv show = { 0 };
+	struct strv dropped = { 0 };
 	int r = 0;
 
 	if (geteuid() != 0)
 		return 0;
-	for (size_t i = 0; i < p->tools.show.n; i++) {
-		if (container_is_reachable(p->tools.show.v[i]))
-			strv_add(&show, p->tools.show.v[i]);
-		else
-			log_warn("%s is not shown to workers: uid %d, which "
-				 "they run as, can't reach it",
-			    p->tools.show.v[i], SANDBOX_UID);
-	}
-	strv_clear(&p->tools.show);
-	p->tools.show = show;
+	container_tools(&p->tools, &dropped);
+	for (size_t i = 0; i < dropped.n; i++)
+		log_warn("%s is not shown to workers: uid %d, which they run "
+			 "as, can't reach it",
+		    dropped.v[i], SANDBOX_UID);
+	strv_clear(&dropped);
 	if (!container_is_reachable(p->worker))
 		r = copy_worker(p, e);
 	return r;
