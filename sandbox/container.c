@@ -19,6 +19,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +35,7 @@
 #include "sandbox/killtree.h"
 #include "sandbox/landlock.h"
 #include "sandbox/limits.h"
+#include "sandbox/notify.h"
 #include "sandbox/seccomp.h"
 #include "sandbox/stage.h"
 
@@ -46,6 +49,9 @@ struct monitor {
 	pid_t pid; /* the monitor's own */
 	struct sandbox_limits limits;
 	char *program;
+	int signals;  /* a signalfd */
+	int hand[2];  /* the command's listener comes over it */
+	struct notify notify;
 };
 
 /* --- the domain ------------------------------------------------------------
@@ -198,6 +204,42 @@ go_to(const char *dir, struct err *e)
 	    e, ERR_SANDBOX, "go to directory %s: %s", dir, strerror(errno));
 }
 
+/* Calls that Landlock does not see go to the monitor; where the kernel has no
+ * listeners to nobody. Not those of a worker, which copies whole trees: each of
+ * its commands has a monitor of its own, with narrower bounds. */
+static int
+hand_over(struct monitor *m, struct err *e)
+{
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = { .space = { 0 } };
+	char byte = 0;
+	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+	int fd, r = 0;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_set(
+		    e, ERR_SANDBOX, "no new privileges: %s", strerror(errno));
+	fd = m->spec->layer == LAYER_INNER ? notify_load(NULL) : -1;
+	if (fd >= 0) {
+		msg.msg_control = control.space;
+		msg.msg_controllen = sizeof control.space;
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof fd);
+		memcpy(CMSG_DATA(c), &fd, sizeof fd);
+	}
+	if (sendmsg(m->hand[1], &msg, MSG_NOSIGNAL) != 1)
+		r = err_set(
+		    e, ERR_SANDBOX, "to the monitor: %s", strerror(errno));
+	fd_close(&fd);
+	return r;
+}
+
 /* Under the limits nothing may be allocated any more. */
 static int
 run_command(struct monitor *m, struct err *e)
@@ -210,6 +252,7 @@ run_command(struct monitor *m, struct err *e)
 	if ((r = tie(m->pid, e)) < 0 ||
 	    (r = go_to(m->spec->cwd != NULL ? m->spec->cwd : "/", e)) < 0 ||
 	    (r = enter_domain(m->spec, e)) < 0 ||
+	    (r = hand_over(m, e)) < 0 ||
 	    (r = limits_apply(&m->limits, e)) < 0 ||
 	    (r = load_filter(m->c->filter, m->c->filter_len, 0, e)) < 0)
 		return r;
@@ -286,11 +329,51 @@ prepare(struct monitor *m, struct err *e)
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	if ((r = watch_parent(m, e)) < 0 || (r = find_program(m, e)) < 0)
 		return r;
+	m->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (m->signals < 0 ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, m->hand) < 0)
+		return err_set(e, ERR_SANDBOX, "monitor: %s", strerror(errno));
 	adjust_limits(m);
 	if (s->live != NULL && access(s->live, W_OK) < 0)
 		child_live_readonly(m->report_fd);
 	m->pid = getpid();
 	return 0;
+}
+
+static void
+take_listener(struct monitor *m)
+{
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = { .space = { 0 } };
+	char byte;
+	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr msg = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.space,
+		.msg_controllen = sizeof control.space };
+	struct cmsghdr *c;
+	int fd = -1;
+
+	/* Its other end is closed by a command that fails before. */
+	fd_close(&m->hand[1]);
+	if (recvmsg(m->hand[0], &msg, MSG_CMSG_CLOEXEC) == 1 &&
+	    (c = CMSG_FIRSTHDR(&msg)) != NULL &&
+	    c->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(c), sizeof fd);
+	fd_close(&m->hand[0]);
+	notify_init(&m->notify, fd);
+	for (size_t i = 0; fd >= 0 && i < m->spec->n_mounts; i++) {
+		const struct sandbox_mount *o = &m->spec->mounts[i];
+		char *real;
+
+		if (o->kind != MOUNT_RW || (real = realpath(o->src, NULL)) == NULL)
+			continue;
+		strv_add(&m->notify.may, real);
+		carved(m->spec, i, &m->notify.except);
+		free(real);
+	}
 }
 
 /* The output ends when the command's tree does. */
@@ -307,22 +390,32 @@ let_go(struct monitor *m)
 
 /* The command's status; a command that we were told to end: 128 + SIGKILL. */
 static int
-attend(pid_t command)
+attend(struct monitor *m, pid_t command)
 {
-	sigset_t set;
-	int status, signo;
+	struct pollfd p[] = {
+		{ .fd = m->signals, .events = POLLIN },
+		{ .fd = m->notify.fd, .events = POLLIN },
+	};
+	struct signalfd_siginfo si;
+	int status;
 	pid_t pid;
 
-	our_signals(&set);
 	for (;;) {
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 			if (pid == command)
 				return spawn_status(status);
 		}
-		signo = sigwaitinfo(&set, NULL);
+		if (poll(p, nitems(p), -1) < 0)
+			continue;
+		if ((p[1].revents & POLLIN) != 0 && !notify_serve(&m->notify))
+			p[1].fd = -1;
+		else if ((p[1].revents & (POLLHUP | POLLERR)) != 0)
+			p[1].fd = -1; /* nobody is left to send any */
 		/* The others are a terminal's, for the command itself. */
-		if (signo == SIGTERM)
-			return 128 + SIGKILL;
+		while (read(m->signals, &si, sizeof si) == sizeof si) {
+			if (si.ssi_signo == SIGTERM)
+				return 128 + SIGKILL;
+		}
 	}
 }
 
@@ -334,7 +427,9 @@ container_child(const struct child *c)
 	struct monitor m = { .c = c,
 		.spec = c->start->spec,
 		.status_fd = -1,
-		.report_fd = -1 };
+		.report_fd = -1,
+		.signals = -1,
+		.hand = { -1, -1 } };
 	char line[64];
 	struct err e;
 	pid_t pid;
@@ -352,7 +447,8 @@ container_child(const struct child *c)
 		child_fail(m.report_fd, &e);
 	}
 	let_go(&m);
-	code = attend(pid);
+	take_listener(&m);
+	code = attend(&m, pid);
 	(void)killtree(true, GONE_MS);
 	n = snprintf(line, sizeof line, "{ \"exit-code\": %d }\n", code);
 	(void)fd_write_all(m.status_fd, line, (size_t)n);

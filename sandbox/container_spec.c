@@ -20,8 +20,8 @@
 #define WARNING \
 	"--sandbox container: one layer less. The container around foray is " \
 	"the wall; inside it stand Landlock, a system call filter and limits. " \
-	"NOT confined: the list of processes, names and times of files, modes " \
-	"of the same user's files, memory of a worker as a whole. Programs " \
+	"NOT confined: the list of processes, names and sizes of files, " \
+	"memory of a worker as a whole. Programs " \
 	"have no sockets, not to 127.0.0.1 either (tests with servers fail), " \
 	"and the tree stands at another path"
 #define WARNING_OLD \

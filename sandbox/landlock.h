@@ -11,7 +11,8 @@
  *
  * What Landlock does not see at all, whatever the kernel: stat(2), access(2),
  * chdir(2), chmod(2), chown(2), utimes(2), setxattr(2), and connect(2) to a
- * socket with a path. The numbers of its interface ("ABI") bring more:
+ * socket with a path: see notify.h and seccomp.h for what stands there. The
+ * numbers of its interface ("ABI") bring more:
  *	1  files (Linux 5.13)		4  TCP by port (6.7)
  *	2  rename between directories	5  ioctl on devices (6.10)
  *	3  truncate(2) (6.2)		6  signals, abstract sockets (6.12)

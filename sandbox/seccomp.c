@@ -12,12 +12,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/fdio.h"
@@ -132,6 +135,15 @@ static const struct refusal {
 	{ "msgctl", BARE, EPERM },
 	{ "mq_open", BARE, EPERM },
 	{ "mq_unlink", BARE, EPERM },
+
+	/* attributes of files that Landlock does not see; notify.h has the
+	 * others */
+	{ "setxattr", BARE, EOPNOTSUPP },
+	{ "lsetxattr", BARE, EOPNOTSUPP },
+	{ "fsetxattr", BARE, EOPNOTSUPP },
+	{ "removexattr", BARE, EOPNOTSUPP },
+	{ "lremovexattr", BARE, EOPNOTSUPP },
+	{ "fremovexattr", BARE, EOPNOTSUPP },
 
 	/* the way to other programs' sockets */
 	{ "socket", BARE_INNER, EAFNOSUPPORT },
@@ -464,4 +476,37 @@ seccomp_sockets(const void **ret, size_t *ret_len, struct err *e)
 	*ret = kept.data;
 	*ret_len = kept.len;
 	return 0;
+}
+
+int
+seccomp_listen(const long *nrs, size_t n, struct err *e)
+{
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	struct sock_fprog prog = { 0 };
+	struct buf b;
+	int r = ctx == NULL ? -ENOMEM : 0;
+
+	buf_init(&b, BUF_NOMAX);
+	if (r == 0)
+		r = seccomp_attr_set(
+		    ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = seccomp_rule_add(ctx, SCMP_ACT_NOTIFY, (int)nrs[i], 0);
+	if (r == 0)
+		r = export_program(ctx, &b);
+	if (ctx != NULL)
+		seccomp_release(ctx);
+	if (r == 0) {
+		prog.len = (unsigned short)(b.len / sizeof(struct sock_filter));
+		prog.filter = (struct sock_filter *)(void *)b.data;
+		r = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+		    SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
+		if (r < 0)
+			r = -errno;
+	}
+	buf_clear(&b);
+	if (r < 0)
+		return err_set(
+		    e, r, "a listener for system calls: %s", strerror(-r));
+	return r;
 }

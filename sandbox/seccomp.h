@@ -27,6 +27,9 @@ int seccomp_program(const struct seccomp_want *w, const void **ret,
  * what libseccomp has no name for. 0: this machine's. */
 int seccomp_program_for(const struct seccomp_want *w, uint32_t arch,
     struct buf *ret, struct err *e);
+/* In a child with no_new_privs: those calls go to a listener from now on, whose
+ * descriptor is returned (close-on-exec). -EBUSY: there is one already. */
+int seccomp_listen(const long *nrs, size_t n, struct err *e);
 /* No socket can be made or connected; nothing else is said. Borrowed. */
 int seccomp_sockets(const void **ret, size_t *ret_len, struct err *e);
 

@@ -26,6 +26,7 @@ CLONE_NEW = 0x7e020000
 DOCKER_CAPS = {0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31}
 SETGID, SETUID = 6, 7
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
+SANDBOX_UID = 61184
 NEED = "--sandbox container"
 FLAG = ("--sandbox", "container")
 KEY = "sk-canary-789"
@@ -190,6 +191,19 @@ def files(p):
         p.check("ran" in r.out and "wrote" not in r.out and
                 not (path.endswith("/x") and os.path.exists(path)),
                 "%s can't be written" % path, r)
+    mine = os.path.join(p.cache, "mine")
+    lib.write(mine, "x")
+    os.chmod(mine, 0o600)
+    os.chown(mine, *([SANDBOX_UID] * 2 if p.root else [p.box.uid or -1] * 2))
+    before = os.stat(mine)
+    r = p.sandbox("chmod 777 %s; touch -d @1 %s; ln -s %s l; chmod 777 l; "
+                  "setfattr -n user.x -v y %s; echo ran" % ((mine,) * 4), *place)
+    p.check("ran" in r.out and os.stat(mine) == before,
+            "modes and times of the same user's files stay", r)
+    r, text = p.tool("chmod 777 %s; touch -d @1 %s; echo ran; touch x && "
+                     "chmod 751 x && stat -c %%a x" % (mine, mine))
+    p.check("ran" in text and "751" in text and os.stat(mine) == before,
+            "those of a worker's command, too", r)
     r = p.sandbox("mkdir d && echo y >d/f && mv d/f g && cat g && ln g h && "
                   "truncate -s 1 h && rm -r d g && mkfifo p && "
                   "echo z >$TMPDIR/t && cat $TMPDIR/t && test -d $HOME", *place)
@@ -377,8 +391,10 @@ def kills(p):
                    "host": [host.pid], "monitor": [worker.parent],
                    "worker": [worker.pid],
                    "all three": [alive.pid, launcher.pid, host.pid]}[victim]
-        for pid in targets:
-            os.kill(pid, signal.SIGKILL)
+        # Stopped first, so that none acts on the end of another.
+        for signo in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in targets:
+                os.kill(pid, signo)
         if victim in ("foray", "launcher", "host", "all three"):
             rest = lib.left_alive(found, 5)
             p.check(not rest, "kill -9 of %s leaves nothing" % victim, rest)

@@ -34,6 +34,17 @@ give(const char *path)
 		assert_int_equal(chown(path, SANDBOX_UID, SANDBOX_UID), 0);
 }
 
+/* Of the uid that programs have, beside the tree. */
+static void
+put_mine(void)
+{
+	char *path = path_join(top, "mine");
+
+	assert_int_equal(file_write(path, "x", 1, 0644, NULL), 0);
+	give(path);
+	free(path);
+}
+
 static int
 setup(void **state unused_arg)
 {
@@ -46,6 +57,7 @@ setup(void **state unused_arg)
 	if (mkdir(tree, 0755) < 0 || container_make_tmp(tmp, &e) < 0)
 		return -1;
 	give(tree);
+	put_mine();
 	return 0;
 }
 
@@ -194,6 +206,16 @@ test_confined(void **state unused_arg)
 	gives("grep -c NoNewPrivs:.1 /proc/self/status", 0, "1");
 	gives("grep Seccomp: /proc/self/status", 0, "2");
 	gives("test $(id -u) != 0 && echo plain", 0, "plain");
+	gives("touch f && chmod 711 f && touch -d @5 f && stat -c %a.%Y f", 0,
+	    "711.5");
+	gives("ln -s x l && touch -h -d @7 l && stat -c %Y l", 0, "7");
+	gives("chmod 711 ../mine || echo not", 0, "not");
+	gives("ln -s ../mine way; chmod 711 way || echo not", 0, "not");
+	gives("touch -d @5 ../mine || echo not", 0, "not");
+	gives("chgrp $(id -g) ../mine || echo not", 0, "not");
+	gives("chmod 711 nothing 2>&1 || true", 0, "No such file");
+	gives("chmod 755 . && chmod 700 $TMPDIR && echo own", 0, "own");
+	gives("cp -a f g && stat -c %a.%Y g", 0, "711.5");
 	gives("ls -l /proc/self/fd | grep -c ' [3-9] ->'", 0, "1");
 }
 

@@ -1,0 +1,42 @@
+/*
+ * notify.h - changes of mode, owner and times of files, made for a program by
+ * its monitor.
+ *
+ * Landlock does not see chmod(2) and its like, so a program could change those
+ * of every file of its user. A filter sends these calls to a listener instead
+ * (SECCOMP_RET_USER_NOTIF). The monitor looks the file up, holds it by a
+ * descriptor, and when it lies in a tree that the program may write makes the
+ * change itself, on that descriptor: nothing can be exchanged in between. Else
+ * the program gets EPERM.
+ *
+ *	in the program to be:	fd = notify_load(e); hand it to the monitor
+ *	in the monitor:		notify_init(&n, fd); strv_add(&n.may, ...);
+ *				while (poll says so) notify_serve(&n);
+ *
+ * One call costs about 50 microseconds more.
+ */
+#ifndef SANDBOX_NOTIFY_H
+#define SANDBOX_NOTIFY_H
+
+#include "common/err.h"
+#include "common/strv.h"
+
+struct notify {
+	int fd;          /* the listener; -1: none */
+	struct strv may; /* real paths of trees that may be changed */
+	struct strv except; /* in them, but not these */
+	void *request, *answer;
+};
+
+/* The listener's descriptor, close-on-exec. -EBUSY: a monitor further out has
+ * one, and it hears of us, too. Others: this kernel can't (before 5.0). Needs
+ * no_new_privs. After it those calls wait until somebody serves. */
+int notify_load(struct err *e);
+
+/* Takes fd. */
+void notify_init(struct notify *n, int fd);
+/* One request. False: nobody is left to send any. */
+bool notify_serve(struct notify *n);
+void notify_clear(struct notify *n);
+
+#endif
