@@ -223,7 +223,9 @@ hand_over(struct monitor *m, struct err *e)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set(
 		    e, ERR_SANDBOX, "no new privileges: %s", strerror(errno));
-	fd = m->spec->layer == LAYER_INNER ? notify_load(NULL) : -1;
+	fd = m->spec->layer == LAYER_INNER
+	    ? notify_load(m->spec->fixed.n > 0, NULL)
+	    : -1;
 	if (fd >= 0) {
 		msg.msg_control = control.space;
 		msg.msg_controllen = sizeof control.space;
@@ -341,6 +343,15 @@ prepare(struct monitor *m, struct err *e)
 }
 
 static void
+add_real(struct strv *to, const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	if (real != NULL)
+		strv_take(to, &real);
+}
+
+static void
 take_listener(struct monitor *m)
 {
 	union {
@@ -364,15 +375,13 @@ take_listener(struct monitor *m)
 		memcpy(&fd, CMSG_DATA(c), sizeof fd);
 	fd_close(&m->hand[0]);
 	notify_init(&m->notify, fd);
+	for (size_t i = 0; fd >= 0 && i < m->spec->fixed.n; i++)
+		add_real(&m->notify.fixed, m->spec->fixed.v[i]);
 	for (size_t i = 0; fd >= 0 && i < m->spec->n_mounts; i++) {
-		const struct sandbox_mount *o = &m->spec->mounts[i];
-		char *real;
-
-		if (o->kind != MOUNT_RW || (real = realpath(o->src, NULL)) == NULL)
+		if (m->spec->mounts[i].kind != MOUNT_RW)
 			continue;
-		strv_add(&m->notify.may, real);
+		add_real(&m->notify.may, m->spec->mounts[i].src);
 		carved(m->spec, i, &m->notify.except);
-		free(real);
 	}
 }
 

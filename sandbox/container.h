@@ -38,8 +38,8 @@ enum container_guards {
  * directory with "home" in it). "@merged" can't be had. */
 void container_spec(
     struct sandbox_spec *s, const char *tmp, enum container_guards guards);
-/* Every path in it that is or lies below from (mounts, directory, values of the
- * environment) is one below to. */
+/* Every path in it that is or lies below from (mounts, fixed names, directory,
+ * values of the environment) is one below to. */
 void container_move(struct sandbox_spec *s, const char *from, const char *to);
 
 /* tmp and tmp/home, of the uid that programs will have. */

@@ -133,6 +133,8 @@ container_move(struct sandbox_spec *s, const char *from, const char *to)
 		move(&s->mounts[i].src, from, to);
 		move(&s->mounts[i].dst, from, to);
 	}
+	for (size_t i = 0; i < s->fixed.n; i++)
+		move(&s->fixed.v[i], from, to);
 	move(&s->cwd, from, to);
 	for (size_t i = 0; i < s->env.n; i++) {
 		value = strchr(s->env.v[i], '=');

@@ -55,14 +55,31 @@ static const struct call {
 	{ SYS_utimensat, SET_UTIMENSAT, 0, 1, 2, 3, false },
 };
 
+/* The same for the calls that rename. */
+static const struct rename_call {
+	long nr;
+	int old_dir, old, new_dir, new, flags;
+} renames[] = {
+#ifdef SYS_rename
+	{ SYS_rename, NO, 0, NO, 1, NO },
+#endif
+#ifdef SYS_renameat
+	{ SYS_renameat, 0, 1, 2, 3, NO },
+#endif
+	{ SYS_renameat2, 0, 1, 2, 3, 4 },
+};
+
 int
-notify_load(struct err *e)
+notify_load(bool with_renames, struct err *e)
 {
-	long nrs[nitems(calls)];
+	long nrs[nitems(calls) + nitems(renames)];
+	size_t n = 0;
 
 	for (size_t i = 0; i < nitems(calls); i++)
-		nrs[i] = calls[i].nr;
-	return seccomp_listen(nrs, nitems(nrs), e);
+		nrs[n++] = calls[i].nr;
+	for (size_t i = 0; with_renames && i < nitems(renames); i++)
+		nrs[n++] = renames[i].nr;
+	return seccomp_listen(nrs, n, e);
 }
 
 void
@@ -79,6 +96,7 @@ notify_clear(struct notify *n)
 	fd_close(&n->fd);
 	strv_clear(&n->may);
 	strv_clear(&n->except);
+	strv_clear(&n->fixed);
 	free(n->request);
 	free(n->answer);
 	n->request = n->answer = NULL;
@@ -274,6 +292,140 @@ perform(const struct seccomp_notif *q, const struct call *c, int fd)
 	return -ENOSYS;
 }
 
+/* --- renames --------------------------------------------------------------- */
+
+/* One side of a rename: the directory, held, and the name in it. */
+struct side {
+	int dir;
+	char text[PATH_MAX];
+	char *name;          /* in text, with the slashes behind it */
+	char path[PATH_MAX]; /* the real one */
+};
+
+static int
+cut_name(struct side *s)
+{
+	size_t len = strlen(s->text);
+	char *slash;
+
+	while (len > 0 && s->text[len - 1] == '/')
+		len--;
+	if (len == 0)
+		return s->text[0] == '/' ? -EBUSY : -ENOENT;
+	for (slash = s->text + len; slash > s->text && slash[-1] != '/';)
+		slash--;
+	s->name = slash;
+	if ((len == (size_t)(slash - s->text) + 1 && slash[0] == '.') ||
+	    (len == (size_t)(slash - s->text) + 2 && slash[0] == '.' &&
+		slash[1] == '.'))
+		return -EBUSY;
+	return 0;
+}
+
+static int
+real_path(struct side *s)
+{
+	size_t n = strcspn(s->name, "/");
+	char link[64];
+	ssize_t len;
+
+	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", s->dir);
+	len = readlink(link, s->path, sizeof s->path - 1);
+	if (len <= 0 || (size_t)len + n + 2 > sizeof s->path)
+		return -ENAMETOOLONG;
+	if (len > 1)
+		s->path[len++] = '/';
+	memcpy(s->path + len, s->name, n);
+	s->path[(size_t)len + n] = '\0';
+	return 0;
+}
+
+static int
+open_side(const struct seccomp_notif *q, int dir_arg, int path_arg,
+    struct side *s)
+{
+	const __u64 *a = q->data.args;
+	int base = AT_FDCWD, r;
+	char kept;
+
+	s->dir = -1;
+	if ((r = peek_path(q->pid, a[path_arg], s->text)) < 0 ||
+	    (r = cut_name(s)) < 0)
+		return r;
+	if (s->text[0] != '/') {
+		base = open_at(q->pid,
+		    dir_arg == NO ? AT_FDCWD : (int)a[dir_arg], O_DIRECTORY);
+		if (base < 0)
+			return base;
+	}
+	kept = *s->name;
+	*s->name = '\0'; /* what is before it, for a moment */
+	s->dir = openat(base, s->text[0] != '\0' ? s->text : ".",
+	    O_PATH | O_DIRECTORY | O_CLOEXEC);
+	r = s->dir < 0 ? -errno : 0;
+	*s->name = kept;
+	if (base != AT_FDCWD)
+		fd_close(&base);
+	return r < 0 ? r : real_path(s);
+}
+
+/* Would that move a file which keeps its name, or one left out of the tree? */
+static bool
+is_held(const struct strv *v, const char *path)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		if (path_is_below(v->v[i], path))
+			return true;
+	}
+	return false;
+}
+
+static int
+check_side(const struct notify *n, const struct side *s)
+{
+	if (!any_above(&n->may, s->path) || any_above(&n->except, s->path))
+		return -EPERM;
+	return is_held(&n->fixed, s->path) || is_held(&n->except, s->path)
+	    ? -EBUSY
+	    : 0;
+}
+
+static int
+judge_rename(const struct notify *n, const struct seccomp_notif *q,
+    const struct rename_call *c)
+{
+	const __u64 *a = q->data.args;
+	struct side from = { .dir = -1 }, to = { .dir = -1 };
+	int r;
+
+	if ((r = open_side(q, c->old_dir, c->old, &from)) < 0 ||
+	    (r = open_side(q, c->new_dir, c->new, &to)) < 0)
+		goto out;
+	if (ioctl(n->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &q->id) < 0)
+		r = -ESRCH;
+	else if ((r = check_side(n, &from)) == 0 &&
+	    (r = check_side(n, &to)) == 0 &&
+	    syscall(SYS_renameat2, from.dir, from.name, to.dir, to.name,
+		c->flags == NO ? 0 : (unsigned)a[c->flags]) < 0)
+		r = -errno;
+out:
+	fd_close(&from.dir);
+	fd_close(&to.dir);
+	return r;
+}
+
+static const struct rename_call *
+find_rename(long nr)
+{
+	for (size_t i = 0; i < nitems(renames); i++) {
+		if (renames[i].nr == nr)
+			return &renames[i];
+	}
+	return NULL;
+}
+
+/* --- requests -------------------------------------------------------------- */
+
 static const struct call *
 find(long nr)
 {
@@ -287,9 +439,12 @@ find(long nr)
 static int
 judge(const struct notify *n, const struct seccomp_notif *q)
 {
+	const struct rename_call *rename = find_rename(q->data.nr);
 	const struct call *c = find(q->data.nr);
 	int fd, r;
 
+	if (rename != NULL)
+		return judge_rename(n, q, rename);
 	if (c == NULL)
 		return -ENOSYS;
 	if ((fd = open_file(q, c)) < 0)

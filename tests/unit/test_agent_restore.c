@@ -113,6 +113,25 @@ test_rest(void **state unused_arg)
 	restore_free(NULL);
 }
 
+/* Every change is remembered, undone or not. */
+static void
+test_changed(void **state unused_arg)
+{
+	restore_renew(&a);
+	assert_null(restore_changed(a.restore));
+	sh("echo x >w/code");
+	assert_null(restore_changed(a.restore));
+	sh("cp -a w/tests/a.sh keep; echo x >w/tests/a.sh");
+	assert_string_equal(restore_changed(a.restore), "tests/a.sh");
+	sh("cp -a keep w/tests/a.sh"); /* as if nothing had been */
+	assert_string_equal(restore_changed(a.restore), "tests/a.sh");
+	restore_all(a.restore);
+	assert_string_equal(restore_changed(a.restore), "tests/a.sh");
+	restore_renew(&a);
+	assert_null(restore_changed(a.restore));
+	assert_null(restore_changed(NULL));
+}
+
 int
 main(void)
 {
@@ -120,6 +139,7 @@ main(void)
 		cmocka_unit_test(test_restore),
 		cmocka_unit_test(test_hooks),
 		cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_changed),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

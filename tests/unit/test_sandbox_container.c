@@ -146,6 +146,8 @@ test_spec_json(void **state unused_arg)
 /* --- commands --------------------------------------------------------------
  */
 
+static const char *fixed; /* a file below tree that keeps its name */
+
 static int
 run(const char *script, uint64_t timeout_ms, struct sandbox_result *res,
     struct buf *out, struct err *e)
@@ -158,6 +160,8 @@ run(const char *script, uint64_t timeout_ms, struct sandbox_result *res,
 	profile_inner(&p, true, &s);
 	container_spec(&s, tmp, CONTAINER_DROP_GUARDS);
 	s.limits.procs = 400;
+	if (fixed != NULL)
+		strv_addf(&s.fixed, "%s/%s", tree, fixed);
 	strv_addl(&s.argv, "/bin/sh", "-c", script, (char *)NULL);
 	r.start.spec = &s;
 	r.start.stage = true;
@@ -217,6 +221,36 @@ test_confined(void **state unused_arg)
 	gives("chmod 755 . && chmod 700 $TMPDIR && echo own", 0, "own");
 	gives("cp -a f g && stat -c %a.%Y g", 0, "711.5");
 	gives("ls -l /proc/self/fd | grep -c ' [3-9] ->'", 0, "1");
+}
+
+static void
+test_renames(void **state unused_arg)
+{
+	gives("mkdir -p k/sub o; echo k >k/sub/keep; echo o >o/f", 0, "");
+	fixed = "k/sub/keep";
+	gives("mv k/sub/keep k/x || echo not", 0, "not");
+	gives("mv k/sub k/x || echo not", 0, "not");
+	gives("mv k x || echo not", 0, "not");
+	gives("mv ./k/../k x || echo not", 0, "not");
+	gives("mv -T o k/sub/keep || echo not", 0, "not");
+	gives("echo new >n; mv -f n k/sub/keep || echo not", 0, "not");
+	gives("ln -s k way; mv way/sub way/x || echo not", 0, "not");
+	gives("cd k; mv sub/ x || echo not", 0, "not");
+	gives("mv k/sub/keep ../keep || echo not", 0, "not");
+	gives("mv ../mine stolen || echo not", 0, "not");
+	/* All others work as ever. */
+	gives("mv o/f o/g && mv o p && mv p/g . && cat g && rmdir p", 0, "o");
+	gives("mv nothing x 2>&1 || true", 0, "No such file");
+	gives("mkdir e; mv e k/sub/ && mv k/sub/e . && rmdir e && echo did", 0,
+	    "did");
+	gives("echo a >a; echo b >b; mv a b; cat b", 0, "a");
+	gives("mkdir d; mv . d 2>/dev/null || echo not", 0, "not");
+	gives("cat k/sub/keep", 0, "k");
+	gives("git init -q r && cd r && echo x >f && git add f && git commit "
+	      "-qm x && git gc -q && git mv f g && git commit -qam y && "
+	      "git log --format=%s",
+	    0, "y\nx");
+	fixed = NULL;
 }
 
 static void
@@ -324,6 +358,7 @@ main(void)
 		cmocka_unit_test(test_spec_json),
 		cmocka_unit_test(test_status),
 		cmocka_unit_test(test_confined),
+		cmocka_unit_test(test_renames),
 		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_bomb),
 		cmocka_unit_test(test_errors),

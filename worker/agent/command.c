@@ -40,6 +40,18 @@ guard(struct agent *a, const char *rel, size_t n)
 	free(path);
 }
 
+/* Without mounts: its content is looked after by restore.h; that nothing else
+ * stands in its place meanwhile, by its name's being kept. */
+static void
+fix(struct agent *a, const char *rel)
+{
+	char *path = path_join(a->cfg.root, rel);
+
+	strv_add(&a->cfg.inner.fixed, path);
+	strv_add(&a->cfg.candidate.fixed, path);
+	free(path);
+}
+
 void
 command_guard(struct agent *a)
 {
@@ -47,6 +59,9 @@ command_guard(struct agent *a)
 
 	if (a->cfg.inner.backend != BACKEND_BWRAP) {
 		a->restore = restore_create(a);
+		for (i = 0; i < a->fs.guarded.n; i++)
+			fix(a, a->fs.guarded.v[i]);
+		fix(a, ".git");
 		return;
 	}
 	for (i = 0; i < a->reproducer.n; i++)

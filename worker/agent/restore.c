@@ -28,6 +28,7 @@ struct restore {
 	bool hooks; /* the tree came with some */
 	struct kept *v;
 	size_t n;
+	char *changed; /* the first that was put back */
 };
 
 static int
@@ -137,7 +138,7 @@ put_back(const struct restore *r, struct kept *k, struct err *e)
 }
 
 void
-restore_all(const struct restore *r)
+restore_all(struct restore *r)
 {
 	struct stat st;
 	struct err e;
@@ -147,6 +148,8 @@ restore_all(const struct restore *r)
 		if (look(r->a->fs.root_fd, r->v[i].rel, &st) == 0 &&
 		    is_same(&st, &r->v[i].st))
 			continue;
+		if (r->changed == NULL)
+			r->changed = xstrdup(r->v[i].rel);
 		(void)err_set(&e, ERR_SANDBOX, "it can't be written");
 		if (put_back(r, &r->v[i], &e) < 0)
 			log_warn("%s was changed by a command and can't be "
@@ -171,6 +174,29 @@ restore_free(struct restore *r)
 		buf_clear(&r->v[i].data);
 	}
 	fd_close(&r->base_fd);
+	free(r->changed);
 	free(r->v);
 	free(r);
+}
+
+void
+restore_renew(struct agent *a)
+{
+	if (a->restore == NULL)
+		return;
+	restore_free(a->restore);
+	a->restore = restore_create(a);
+}
+
+const char *
+restore_changed(const struct restore *r)
+{
+	struct stat st;
+
+	for (size_t i = 0; r != NULL && r->changed == NULL && i < r->n; i++) {
+		if (look(r->a->fs.root_fd, r->v[i].rel, &st) < 0 ||
+		    !is_same(&st, &r->v[i].st))
+			return r->v[i].rel;
+	}
+	return r != NULL ? r->changed : NULL;
 }
