@@ -95,7 +95,8 @@ options(
 		    argc, argv, limits ? ":n:h" : ":h", all, NULL)) != -1) {
 		if (opt == 'h')
 			return cmd_help(c);
-		if (opt == '?' || opt == ':' || (!limits && opt != OPT_JSON && opt != OPT_SANDBOX))
+		if (opt == '?' || opt == ':' ||
+		    (!limits && opt != OPT_JSON && opt != OPT_SANDBOX))
 			return cmd_bad_option(c, opt, argv);
 		if (set_limit(o, opt, optarg != NULL ? optarg : "", &e) < 0)
 			return cmd_usage(c, "%s", e.text);

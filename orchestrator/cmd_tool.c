@@ -122,7 +122,8 @@ cmd_tool_main(int argc, char **argv)
 			strv_add(&o.protect, optarg);
 		else if (opt == 'a')
 			o.apply = true;
-		else if (opt == 's' && backend_parse(optarg, &o.backend, &e) < 0)
+		else if (opt == 's' &&
+		    backend_parse(optarg, &o.backend, &e) < 0)
 			return cmd_usage(&cmd_tool, "%s", e.text);
 		else if (opt != 's')
 			return cmd_bad_option(&cmd_tool, opt, argv);

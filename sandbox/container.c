@@ -49,8 +49,8 @@ struct monitor {
 	pid_t pid; /* the monitor's own */
 	struct sandbox_limits limits;
 	char *program;
-	int signals;  /* a signalfd */
-	int hand[2];  /* the command's listener comes over it */
+	int signals; /* a signalfd */
+	int hand[2]; /* the command's listener comes over it */
 	struct notify notify;
 };
 
@@ -107,8 +107,8 @@ allow_mount(
 		if (strcmp(m->src, "/dev/null") == 0)
 			break;
 		if (!m->optional && access(m->src, F_OK) < 0)
-			return err_set(e, ERR_SANDBOX, "%s: %s", m->src,
-			    strerror(errno));
+			return err_set(
+			    e, ERR_SANDBOX, "%s: %s", m->src, strerror(errno));
 		carved(s, i, &but);
 		r = landlock_allow(l, m->src,
 		    m->kind == MOUNT_RO ? LANDLOCK_READ : LANDLOCK_WRITE, &but,
@@ -253,8 +253,7 @@ run_command(struct monitor *m, struct err *e)
 
 	if ((r = tie(m->pid, e)) < 0 ||
 	    (r = go_to(m->spec->cwd != NULL ? m->spec->cwd : "/", e)) < 0 ||
-	    (r = enter_domain(m->spec, e)) < 0 ||
-	    (r = hand_over(m, e)) < 0 ||
+	    (r = enter_domain(m->spec, e)) < 0 || (r = hand_over(m, e)) < 0 ||
 	    (r = limits_apply(&m->limits, e)) < 0 ||
 	    (r = load_filter(m->c->filter, m->c->filter_len, 0, e)) < 0)
 		return r;
@@ -309,10 +308,9 @@ find_program(struct monitor *m, struct err *e)
 {
 	const char *name = m->spec->argv.v[0];
 
-	if (path_search(name, strv_getenv(&m->spec->env, "PATH"),
-		&m->program) < 0)
-		return err_set(
-		    e, ERR_SANDBOX, "there is no program %s", name);
+	if (path_search(name, strv_getenv(&m->spec->env, "PATH"), &m->program) <
+	    0)
+		return err_set(e, ERR_SANDBOX, "there is no program %s", name);
 	return 0;
 }
 
@@ -370,8 +368,7 @@ take_listener(struct monitor *m)
 	/* Its other end is closed by a command that fails before. */
 	fd_close(&m->hand[1]);
 	if (recvmsg(m->hand[0], &msg, MSG_CMSG_CLOEXEC) == 1 &&
-	    (c = CMSG_FIRSTHDR(&msg)) != NULL &&
-	    c->cmsg_type == SCM_RIGHTS)
+	    (c = CMSG_FIRSTHDR(&msg)) != NULL && c->cmsg_type == SCM_RIGHTS)
 		memcpy(&fd, CMSG_DATA(c), sizeof fd);
 	fd_close(&m->hand[0]);
 	notify_init(&m->notify, fd);

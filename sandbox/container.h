@@ -2,9 +2,10 @@
  * container.h - one layer less, for pods and containers that forbid namespaces.
  *
  * The container around us is the wall. Inside it stand Landlock, a system call
- * filter, a monitor that makes changes of modes and times (notify.h), limits, no new privileges, a clean environment and, for root, another
- * uid. Nothing chooses this by itself: a person asks for it (--sandbox
- * container), and every start says on stderr what is not confined.
+ * filter, a monitor that makes changes of modes and times (notify.h), limits,
+ * no new privileges, a clean environment and, for root, another uid. Nothing
+ * chooses this by itself: a person asks for it (--sandbox container), and every
+ * start says on stderr what is not confined.
  *
  * What a spec's mounts mean here, since none can be made: a read-only one is
  * "may be read", a writable one "may be changed", each where it really is. So

@@ -223,8 +223,8 @@ container_tools(struct toolchain *t, struct strv *ret_dropped)
 	if (geteuid() != 0)
 		return;
 	for (size_t i = 0; i < t->show.n; i++)
-		strv_add(container_is_reachable(t->show.v[i]) ? &show
-							      : ret_dropped,
+		strv_add(
+		    container_is_reachable(t->show.v[i]) ? &show : ret_dropped,
 		    t->show.v[i]);
 	strv_clear(&t->show);
 	t->show = show;
@@ -234,8 +234,7 @@ container_tools(struct toolchain *t, struct strv *ret_dropped)
 		n = strcspn(p, ":");
 		dir = xstrndup(p, n);
 		if (container_is_reachable(dir))
-			(void)buf_printf(
-			    &b, "%s%s", b.len > 0 ? ":" : "", dir);
+			(void)buf_printf(&b, "%s%s", b.len > 0 ? ":" : "", dir);
 		free(dir);
 	}
 	if (t->path != NULL) {

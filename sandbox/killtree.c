@@ -201,8 +201,7 @@ killtree_threads(uid_t uid)
 
 	look(&ps);
 	for (size_t i = 0; i < ps.n; i++) {
-		(void)snprintf(
-		    path, sizeof path, "/proc/%d", (int)ps.v[i].pid);
+		(void)snprintf(path, sizeof path, "/proc/%d", (int)ps.v[i].pid);
 		if (stat(path, &st) == 0 && st.st_uid == uid)
 			n += ps.v[i].threads;
 	}

@@ -130,7 +130,8 @@ landlock_close(struct landlock *l)
 	fd_close(&l->fd);
 }
 
-/* --- rules ----------------------------------------------------------------- */
+/* --- rules -----------------------------------------------------------------
+ */
 
 static int
 add_fd(struct landlock *l, int fd, const char *path, uint64_t allowed,
@@ -182,8 +183,8 @@ any_below(const struct strv *but, const char *path)
 	return false;
 }
 
-static int allow_entries(struct landlock *l, const char *path,
-    uint64_t allowed, const struct strv *but, size_t *entries, struct err *e);
+static int allow_entries(struct landlock *l, const char *path, uint64_t allowed,
+    const struct strv *but, size_t *entries, struct err *e);
 
 static int
 allow(struct landlock *l, const char *path, bool follow, uint64_t allowed,
@@ -211,8 +212,8 @@ allow_entries(struct landlock *l, const char *path, uint64_t allowed,
 	if ((dir = opendir(path)) == NULL)
 		return errno == ENOENT || errno == EACCES || errno == ENOTDIR
 		    ? 0
-		    : err_set(e, ERR_SANDBOX, "list %s: %s", path,
-			  strerror(errno));
+		    : err_set(
+			  e, ERR_SANDBOX, "list %s: %s", path, strerror(errno));
 	while (r == 0 && (d = readdir(dir)) != NULL) {
 		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
 			continue;

@@ -102,7 +102,8 @@ notify_clear(struct notify *n)
 	n->request = n->answer = NULL;
 }
 
-/* --- the caller's memory and files ----------------------------------------- */
+/* --- the caller's memory and files -----------------------------------------
+ */
 
 static int
 peek(uint32_t pid, uint64_t at, void *dst, size_t size)
@@ -174,9 +175,8 @@ open_file(const struct seccomp_notif *q, const struct call *c)
 	if ((r = peek_path(q->pid, a[c->path], path)) < 0)
 		return r;
 	if (path[0] == '\0')
-		return (flags & AT_EMPTY_PATH) != 0
-		    ? open_at(q->pid, dirfd, 0)
-		    : -ENOENT;
+		return (flags & AT_EMPTY_PATH) != 0 ? open_at(q->pid, dirfd, 0)
+						    : -ENOENT;
 	if (path[0] == '/')
 		dir = AT_FDCWD;
 	else if ((dir = open_at(q->pid, dirfd, O_DIRECTORY)) < 0)
@@ -211,12 +211,14 @@ is_permitted(const struct notify *n, int fd)
 		return false;
 	path[len] = '\0';
 	/* A pipe, a memory file: nobody else's. */
-	if (path[0] != '/' || (st.st_nlink == 0 && text_starts(path, "/memfd:")))
+	if (path[0] != '/' ||
+	    (st.st_nlink == 0 && text_starts(path, "/memfd:")))
 		return true;
 	return any_above(&n->may, path) && !any_above(&n->except, path);
 }
 
-/* --- deeds ----------------------------------------------------------------- */
+/* --- deeds -----------------------------------------------------------------
+ */
 
 static int
 set_mode(int fd, mode_t mode)
@@ -292,7 +294,8 @@ perform(const struct seccomp_notif *q, const struct call *c, int fd)
 	return -ENOSYS;
 }
 
-/* --- renames --------------------------------------------------------------- */
+/* --- renames ---------------------------------------------------------------
+ */
 
 /* One side of a rename: the directory, held, and the name in it. */
 struct side {
@@ -341,8 +344,8 @@ real_path(struct side *s)
 }
 
 static int
-open_side(const struct seccomp_notif *q, int dir_arg, int path_arg,
-    struct side *s)
+open_side(
+    const struct seccomp_notif *q, int dir_arg, int path_arg, struct side *s)
 {
 	const __u64 *a = q->data.args;
 	int base = AT_FDCWD, r;
@@ -424,7 +427,8 @@ find_rename(long nr)
 	return NULL;
 }
 
-/* --- requests -------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------
+ */
 
 static const struct call *
 find(long nr)

@@ -7,12 +7,12 @@
  * (SECCOMP_RET_USER_NOTIF). The monitor looks the file up, holds it by a
  * descriptor, and when it lies in a tree that the program may write makes the
  * change itself, on that descriptor: nothing can be exchanged in between. Else
- * the program gets EPERM. Renames are made so, too, where some files are to keep
- * their names: else a directory of tests could be put aside for a while.
+ * the program gets EPERM. Renames are made so, too, where some files are to
+ *keep their names: else a directory of tests could be put aside for a while.
  *
- *	in the program to be:	fd = notify_load(renames, e); hand it to the monitor
- *	in the monitor:		notify_init(&n, fd); strv_add(&n.may, ...);
- *				while (poll says so) notify_serve(&n);
+ *	in the program to be:	fd = notify_load(renames, e); hand it to the
+ *monitor in the monitor:		notify_init(&n, fd); strv_add(&n.may,
+ *...); while (poll says so) notify_serve(&n);
  *
  * One call costs about 50 microseconds more.
  */
@@ -23,8 +23,8 @@
 #include "common/strv.h"
 
 struct notify {
-	int fd;          /* the listener; -1: none */
-	struct strv may; /* real paths of trees that may be changed */
+	int fd;             /* the listener; -1: none */
+	struct strv may;    /* real paths of trees that may be changed */
 	struct strv except; /* in them, but not these */
 	struct strv fixed;  /* real paths that keep their names */
 	void *request, *answer;

@@ -86,8 +86,8 @@ version_of(const char *name, char *dst, size_t size)
 		put(dst, size, "%s does not run: ", name);
 	ok = ok && res.status == 0;
 	size -= strlen(dst);
-	put(dst + strlen(dst), size, "%.*s",
-	    (int)strcspn(buf_str(&out), "\n"), buf_str(&out));
+	put(dst + strlen(dst), size, "%.*s", (int)strcspn(buf_str(&out), "\n"),
+	    buf_str(&out));
 	buf_clear(&out);
 	strv_clear(&argv);
 	return ok;

@@ -16,8 +16,8 @@ enum probe_state {
 struct probe_item {
 	const char *name; /* "bubblewrap", "user namespaces", ... */
 	enum probe_state state;
-	char detail[256]; /* what was found, e.g. a version */
-	char cost[256];   /* what the lack costs; "" when ok */
+	char detail[256];  /* what was found, e.g. a version */
+	char cost[256];    /* what the lack costs; "" when ok */
 	char remedy[1024]; /* the exact command or file; "" when ok */
 };
 

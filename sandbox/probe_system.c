@@ -31,8 +31,7 @@ put(char *dst, size_t size, const char *fmt, ...)
 #define remedy(it, ...) put((it)->remedy, sizeof(it)->remedy, __VA_ARGS__)
 
 #define NO_SANDBOX "no sandbox, so no run"
-#define APPARMOR_SYSCTL \
-	"/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+#define APPARMOR_SYSCTL "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 
 /* A user namespace, as the uid that would make it. */
 static int
@@ -85,9 +84,8 @@ probe_apparmor(struct probe_item *it)
 	}
 	/* Root and programs with a profile are exempt: "nested sandbox" says
 	 * whether it hits us. */
-	it->state = access("/etc/apparmor.d/foray", F_OK) == 0
-	    ? PROBE_OK
-	    : PROBE_DEGRADED;
+	it->state = access("/etc/apparmor.d/foray", F_OK) == 0 ? PROBE_OK
+							       : PROBE_DEGRADED;
 	detail(it, "it restricts user namespaces (Ubuntu)%s",
 	    it->state == PROBE_OK ? "; /etc/apparmor.d/foray is there" : "");
 	if (it->state == PROBE_OK)
@@ -102,7 +100,8 @@ probe_landlock(struct probe_item *it)
 	int abi = landlock_abi();
 
 	if (abi >= LANDLOCK_ABI_SCOPES) {
-		detail(it, "ABI %d: files, TCP, signals, abstract sockets", abi);
+		detail(
+		    it, "ABI %d: files, TCP, signals, abstract sockets", abi);
 		return;
 	}
 	it->state = PROBE_DEGRADED;

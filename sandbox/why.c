@@ -12,21 +12,21 @@
 #include "common/path.h"
 #include "sandbox/why.h"
 
-#define SYSCTL(name, value)                                    \
-	"echo " name "=" value " | "                           \
+#define SYSCTL(name, value) \
+	"echo " name "=" value " | " \
 	"sudo tee /etc/sysctl.d/60-foray.conf && sudo sysctl " \
 	"--system"
 
-#define PROC_CAUSE                                                          \
+#define PROC_CAUSE \
 	"a new /proc can't be mounted: the container around us masks parts " \
 	"of its own (a nested container)"
-#define USERNS_CAUSE                                                       \
-	"user namespaces are refused by the system (a sysctl, AppArmor, or " \
-	"a container's seccomp profile)"
-#define REMEDY_USERNS                              \
-	"on Ubuntu deploy/apparmor/foray; on Debian " \
-	SYSCTL("kernel.unprivileged_userns_clone", "1") \
-	"; in a container " REMEDY_CONTAINER
+#define USERNS_CAUSE \
+	"user namespaces are refused by the system: a sysctl, AppArmor, or " \
+	"a container's seccomp profile"
+#define REMEDY_USERNS \
+	"on Ubuntu deploy/apparmor/foray; on Debian " SYSCTL( \
+	    "kernel.unprivileged_userns_clone", \
+	    "1") "; in a container " REMEDY_CONTAINER
 
 /* Stands for why_apparmor_remedy() in the tables. */
 static const char apparmor[] = "deploy/apparmor/foray";
@@ -101,8 +101,8 @@ why_apparmor_remedy(void)
 	(void)snprintf(text, sizeof text,
 	    "sudo cp %.200s /etc/apparmor.d/foray && "
 	    "sudo apparmor_parser -r /etc/apparmor.d/foray; or, for all "
-	    "programs: " SYSCTL("kernel.apparmor_restrict_unprivileged_userns",
-		"0"),
+	    "programs: " SYSCTL(
+		"kernel.apparmor_restrict_unprivileged_userns", "0"),
 	    profile);
 	free(profile);
 	return text;
@@ -129,7 +129,7 @@ static const struct {
 	      "but not used (AppArmor on Ubuntu 23.10 and later)",
 		apparmor } },
 	{ { "RTM_NEWADDR", NULL },
-	    { "user namespaces are made powerless by the system (AppArmor on "
+	    { "user namespaces are made powerless here (AppArmor on "
 	      "Ubuntu 23.10 and later)",
 		apparmor } },
 	{ { "max_*_namespaces", NULL },
@@ -138,8 +138,7 @@ static const struct {
 	{ { "namespace", "not support" },
 	    { "this kernel has no user namespaces",
 		"a kernel with CONFIG_USER_NS" } },
-	{ { "creating new namespace", NULL },
-	    { USERNS_CAUSE, REMEDY_USERNS } },
+	{ { "creating new namespace", NULL }, { USERNS_CAUSE, REMEDY_USERNS } },
 	{ { "No permissions to create", NULL },
 	    { USERNS_CAUSE, REMEDY_USERNS } },
 	{ { "Unexpected capabilities", NULL },
@@ -154,7 +153,7 @@ static const struct {
 	    { "the root of this machine is an initramfs, which bwrap can't "
 	      "leave",
 		"a root file system that was switched to" } },
-	{ { "nknown option", NULL },
+	{ { "unknown option", NULL },
 	    { "this bubblewrap is too old",
 		"bubblewrap 0.8 or later: sudo apt-get install bubblewrap" } },
 	{ { "PR_SET_SECCOMP", NULL },
@@ -175,8 +174,7 @@ static const struct {
 	      "is 0",
 		SYSCTL("user.max_user_namespaces", "15000") } },
 	{ "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 1,
-	    { "AppArmor restricts user namespaces (Ubuntu)",
-		apparmor } },
+	    { "AppArmor restricts user namespaces (Ubuntu)", apparmor } },
 };
 
 struct why

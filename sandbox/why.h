@@ -29,11 +29,11 @@ long why_sysctl(const char *path);
 const char *why_apparmor_remedy(void);
 
 /* Of a container that forbids what is needed. */
-#define REMEDY_CONTAINER                                                     \
-	"docker or podman run --security-opt seccomp=unconfined "            \
-	"--security-opt apparmor=unconfined "                                \
-	"--security-opt systempaths=unconfined (podman: "                    \
-	"--security-opt unmask=ALL); kubernetes: in the pod hostUsers: "     \
+#define REMEDY_CONTAINER \
+	"docker or podman run --security-opt seccomp=unconfined " \
+	"--security-opt apparmor=unconfined " \
+	"--security-opt systempaths=unconfined (podman: " \
+	"--security-opt unmask=ALL); kubernetes: in the pod hostUsers: " \
 	"false, in the container's securityContext procMount: Unmasked and " \
 	"seccompProfile: {type: Unconfined}"
 

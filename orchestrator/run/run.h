@@ -46,7 +46,7 @@ struct run_opts {
 	const char *hint; /* resume: one more hypothesis */
 	/* `foray tool`: no baseline, no plan, one call. */
 	const char *tool, *tool_args;
-	bool quiet; /* no human view */
+	bool quiet;                   /* no human view */
 	enum sandbox_backend backend; /* --sandbox; never chosen by itself */
 };
 

@@ -15,6 +15,9 @@ import tempfile
 
 import lib
 
+sys.path.insert(0, lib.TESTS)
+from fake.client import FakeServer  # noqa: E402
+
 # ------------------------------------------------------- a container's rules
 
 NUMBERS = {  # unshare, setns, mount, pivot_root, umount2, clone, clone3
@@ -170,6 +173,37 @@ def compiled(p):
     r = p.do("run", "-C", repo, "--json", "-t", lib.bug_info("c-csv")["test"],
              "-n", "2", *FLAG, timeout=120)
     p.check(r.status == 0, "a bug in C is fixed", r)
+
+
+# Code that changes the tests while they run it.
+GREEN = ("printf 'echo ok 1 - max 2 3\\necho ok 2 - max 3 2\\n"
+         "echo ok 3 - max 5 5\\necho 1..3\\n' >test.sh; ")
+CHEATS = {
+    "rewrites": "cp test.sh old; " + GREEN + "exec sh test.sh",
+    "puts back": "cp -a test.sh old; " + GREEN + "sh test.sh; cp -a old test.sh; "
+                 "rm old; exit 0",
+}
+
+
+def verified(p):
+    """A patch whose code changes protected files in its own verification."""
+    for name, deed in sorted(CHEATS.items()):
+        repo = p.box.repo("cheat-" + name.replace(" ", "-"), lib.SMALL)
+        first = lib.SMALL["max.sh"].splitlines()[0]
+        script = {"turns": [
+            {"calls": [{"name": "edit_file", "arguments": {
+                "path": "max.sh", "old": first,
+                "new": "[ -e old ] || { %s; }\n%s" % (deed, first)}}]},
+            {"calls": [{"name": "finish", "arguments": {
+                "verdict": "fixed", "findings": ["it is fixed"]}}]}]}
+        with FakeServer(script, key=KEY) as s:
+            r = p.do("run", "-C", repo, "--json", "-t", lib.SMALL_TEST, *FLAG,
+                     "-m", "openai/fake-model", "--topology", "single",
+                     env=s.env())
+        told = [e.get("reason", "") for e in r.all("verified")]
+        p.check(r.status == 1 and told and
+                all("test.sh is protected and was changed" in t for t in told),
+                "%s: refuted" % name, r)
 
 
 def files(p):
@@ -483,7 +517,7 @@ def bwrap_says(p):
                 case + ": the weaker mode, when asked for", r)
 
 
-PARTS = (refused, fixed, compiled, files, live, reach, tools, leftovers, kills,
+PARTS = (refused, fixed, compiled, verified, files, live, reach, tools, leftovers, kills,
          no_wall, weaker_host, bwrap_says)
 
 if platform.machine() not in NUMBERS:

@@ -47,8 +47,7 @@ setup(void **state unused_arg)
 	   "echo '[core]' >.git/config; echo repro >new/test.sh");
 	a.cfg.base = path_join(top, "base");
 	a.cfg.root = path_join(top, "w");
-	if (treefs_open(
-		&a.fs, a.cfg.root, a.cfg.root, NULL, "/tmp", &e) < 0)
+	if (treefs_open(&a.fs, a.cfg.root, a.cfg.root, NULL, "/tmp", &e) < 0)
 		return -1;
 	treefs_guard(&a.fs, guarded, nitems(guarded));
 	a.restore = restore_create(&a);

@@ -86,8 +86,9 @@ find(const struct sandbox_spec *s, const char *src)
 static void
 inner(struct sandbox_spec *s, enum container_guards guards)
 {
-	struct profile p = { .root = "/w/m", .tree_src = "/w/m",
-		.workdir = "/w/m/sub" };
+	struct profile p = {
+		.root = "/w/m", .tree_src = "/w/m", .workdir = "/w/m/sub"
+	};
 
 	profile_inner(&p, false, s);
 	container_spec(s, "/w/t/cmd", guards);
@@ -181,7 +182,8 @@ gives(const char *script, int status, const char *text)
 	if (run(script, 20000, &res, &out, &e) < 0)
 		fail_msg("%s: %s", script, e.text);
 	if (res.status != status || strstr(buf_str(&out), text) == NULL)
-		fail_msg("%s: status %d: %s", script, res.status, buf_str(&out));
+		fail_msg(
+		    "%s: status %d: %s", script, res.status, buf_str(&out));
 	buf_clear(&out);
 }
 

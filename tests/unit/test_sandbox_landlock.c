@@ -109,15 +109,15 @@ try_truncate(const char *rel)
 	return r;
 }
 
-#define IS(call, want)                                                   \
-	do {                                                             \
-		int got = (call);                                        \
-                                                                         \
-		if (got != (want)) {                                     \
-			print_error("%s gives %s\n", #call,              \
-			    got == 0 ? "success" : strerror(got));       \
-			_exit(1);                                        \
-		}                                                        \
+#define IS(call, want) \
+	do { \
+		int got = (call); \
+\
+		if (got != (want)) { \
+			print_error("%s gives %s\n", #call, \
+			    got == 0 ? "success" : strerror(got)); \
+			_exit(1); \
+		} \
 	} while (0)
 
 static void

@@ -59,8 +59,7 @@ is_of_base(const struct restore *r, const char *rel, const struct stat *st)
 }
 
 static int
-read_content(
-    int dirfd, const char *rel, const struct stat *st, struct buf *ret)
+read_content(int dirfd, const char *rel, const struct stat *st, struct buf *ret)
 {
 	char target[4096];
 	ssize_t n;
@@ -99,8 +98,7 @@ restore_create(const struct agent *a)
 	struct stat st;
 
 	r->a = a;
-	r->base_fd =
-	    open(a->cfg.base, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	r->base_fd = open(a->cfg.base, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	r->hooks = look(a->fs.root_fd, GIT_HOOKS, &st) == 0;
 	r->v = xcalloc(a->fs.guarded.n + 1, sizeof *r->v);
 	for (size_t i = 0; i < a->fs.guarded.n; i++)
@@ -156,8 +154,7 @@ restore_all(struct restore *r)
 				 "restored: %s",
 			    r->v[i].rel, e.text);
 	}
-	if (r == NULL || r->hooks ||
-	    look(r->a->fs.root_fd, GIT_HOOKS, &st) < 0)
+	if (r == NULL || r->hooks || look(r->a->fs.root_fd, GIT_HOOKS, &st) < 0)
 		return;
 	hooks = path_join(r->a->cfg.root, GIT_HOOKS);
 	(void)path_rmtree(hooks, NULL);

@@ -232,7 +232,8 @@ drop_caps(struct err *e)
 	return 0;
 }
 
-/* --- without mounts -------------------------------------------------------- */
+/* --- without mounts --------------------------------------------------------
+ */
 
 static int
 copy_worker(struct place *p, struct err *e)

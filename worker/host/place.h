@@ -26,10 +26,10 @@ struct place {
 	struct toolchain tools; /* original paths: stage_spec() them */
 	/* As they are reached now: */
 	char *endpoint;
-	char *scratch;    /* parent of our scratch directory */
-	char *snapshots;  /* the store */
-	char *worker;     /* the program foray-worker */
-	char *bin;        /* directory of a copy of it, or NULL */
+	char *scratch;   /* parent of our scratch directory */
+	char *snapshots; /* the store */
+	char *worker;    /* the program foray-worker */
+	char *bin;       /* directory of a copy of it, or NULL */
 	int bin_lock;
 	enum sandbox_backend backend;
 	int machine_proc; /* /proc as it was when we came: the machine's */

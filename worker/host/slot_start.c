@@ -299,8 +299,8 @@ worker_json(
 		j, "layout", json_string(slot_layout(s->ws.layout))) < 0 ||
 	    json_object_set_new(
 		j, "parallel", json_integer((json_int_t)parallel)) < 0 ||
-	    json_object_set_new(
-		j, "inner", inner_json(s, &inner, a, false)) < 0 ||
+	    json_object_set_new(j, "inner", inner_json(s, &inner, a, false)) <
+		0 ||
 	    json_object_set_new(
 		j, "candidate", inner_json(s, &candidate, a, true)) < 0)
 		fatal("worker.json: out of memory");
