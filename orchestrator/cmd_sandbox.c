@@ -156,6 +156,7 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 	const bool one = t->backend == BACKEND_CONTAINER;
 	struct toolchain tools = { 0 };
 	struct strv dropped = { 0 };
+	struct err why;
 	struct sandbox_spec spec;
 	struct profile prof = { .tools = &tools,
 		.root = t->root,
@@ -196,6 +197,8 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 	for (; *argv != NULL; argv++)
 		strv_add(&spec.argv, *argv);
 	r = sandbox_start(&s, &p, e);
+	if (r == ERR_SANDBOX && !one && probe_sandbox(&why) < 0)
+		*e = why; /* it has the remedy */
 	if (r == 0 && p.live_readonly)
 		log_warn("the tree is read-only here: its files can't be "
 			 "mapped to an unprivileged owner on this file system "

@@ -298,6 +298,7 @@ probe_all(const char *scratch_dir, struct probe_item ret[PROBE_MAX])
 	    "no sandbox, so no run");
 	probe_userns(add(&l, "user namespaces"));
 	probe_apparmor(add(&l, "apparmor"));
+	probe_proc(add(&l, "new /proc"));
 	nested(&l);
 	filter(&l);
 	probe_landlock(add(&l, "landlock"));

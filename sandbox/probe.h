@@ -43,6 +43,7 @@ int probe_sandbox(struct err *e);
 /* probe_system.c, for probe_all(): what each of these needs of the kernel. */
 void probe_userns(struct probe_item *it);
 void probe_apparmor(struct probe_item *it);
+void probe_proc(struct probe_item *it);
 void probe_landlock(struct probe_item *it);
 void probe_shm(struct probe_item *it);
 void probe_container(struct probe_item *it);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <stdio.h>
+#include <sys/mount.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,6 +94,67 @@ probe_apparmor(struct probe_item *it)
 		return;
 	cost(it, "ordinary users can't run foray: \"nested sandbox\"");
 	remedy(it, "%s", why_apparmor_remedy());
+}
+
+/* In a child: as the uid that would do it. Where no namespace can be had that is
+ * said elsewhere. */
+static int
+try_proc(void)
+{
+	int status = 1;
+	pid_t pid = fork(), inner;
+
+	if (pid == 0) {
+		if (container_drop(NULL) < 0 ||
+		    unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) < 0)
+			_exit(0x7f);
+		if ((inner = fork()) == 0)
+			_exit(mount("proc", "/proc", "proc",
+				  MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0
+				? 0
+				: errno & 0x7f);
+		if (inner < 0 || waitpid(inner, &status, 0) < 0)
+			_exit(0x7f);
+		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 0x7f);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 0x7f;
+}
+
+/* Mounts over parts of /proc: a new one would show what they hide, so the
+ * kernel refuses it. */
+static size_t
+masked_parts(void)
+{
+	char line[4096];
+	size_t n = 0;
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+
+	while (f != NULL && fgets(line, sizeof line, f) != NULL)
+		n += strstr(line, " /proc/") != NULL;
+	if (f != NULL)
+		(void)fclose(f); /* was only read */
+	return n;
+}
+
+void
+probe_proc(struct probe_item *it)
+{
+	size_t masked = masked_parts();
+	int r = try_proc();
+
+	if (r == 0 || r == 0x7f) {
+		detail(it, "%s",
+		    r == 0 ? "can be mounted"
+			   : "not tried: \"user namespaces\"");
+		return;
+	}
+	it->state = PROBE_MISSING;
+	detail(it, "refused: %s (%zu parts of /proc are masked: a container)",
+	    strerror(r), masked);
+	cost(it, NO_SANDBOX);
+	remedy(it, "%s", REMEDY_CONTAINER);
 }
 
 void

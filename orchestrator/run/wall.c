@@ -28,12 +28,10 @@ record(struct run *r, struct err *e)
 int
 wall_check(struct run *r, struct err *e)
 {
-	int rc;
-
 	if (r->o.backend == BACKEND_BWRAP)
 		return probe_sandbox(e);
 	log_warn("%s", container_warning());
-	if ((rc = container_probe(e)) < 0)
+	if (container_probe(e) < 0)
 		return err_prefix(e, "--sandbox container does not work here");
 	return record(r, e);
 }

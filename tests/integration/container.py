@@ -130,6 +130,7 @@ def refused(p):
         r = p.do(*args)
         p.check(r.status == 125 and not os.path.exists(marker),
                 "foray %s: not run unsandboxed" % args[0], r)
+        p.check(NEED in r.err and "Remedy" in r.err, "and it says why", r)
     r = p.do("tool", "-C", p.repo, "run_command", '{"command":"true"}')
     p.check(r.status == 4 and NEED in r.err, "nor a tool call", r)
     r = p.do("run", "-C", p.repo, "--sandbox", "chroot", "-t", "true")
@@ -517,8 +518,51 @@ def bwrap_says(p):
                 case + ": the weaker mode, when asked for", r)
 
 
+def masked(p):
+    """A /proc with covered parts, as in Docker: bwrap itself fails."""
+    if not p.root:
+        return
+
+    def within(*args):
+        return p.box.call(["unshare", "-m", "sh", "-c",
+                           'mount --bind /dev/null /proc/version && exec "$@"', "sh",
+                           p.box.foray, *args])
+    marker = os.path.join(p.repo, "ran-masked")
+    r = within("sandbox", "-C", p.repo, "--", "touch", marker)
+    p.check(r.status == 125 and not os.path.exists(marker) and
+            "/proc" in r.err and "procMount" in r.err, "a masked /proc", r)
+    r = within("run", "-C", p.repo, "--json", "-t", lib.SMALL_TEST)
+    p.check(r.status == 4 and "/proc" in r.text and NEED in r.text and
+            not r.all("worker_started"), "a masked /proc: no run", r)
+    r = within("doctor")
+    p.check(r.status == 4 and "new /proc" in r.out and "masked" in r.out,
+            "a masked /proc: doctor", r)
+    r = within("run", "-C", p.repo, "--json", "-t", lib.SMALL_TEST, *FLAG)
+    p.check(r.status == 0, "a masked /proc: with the flag", r)
+
+
+def switched_off(p):
+    """user.max_user_namespaces is 0, in a user namespace of the test's own."""
+    if p.root:
+        return
+
+    def within(*args):
+        return p.box.call(["unshare", "-U", "--map-current-user", "--keep-caps",
+                           "sh", "-c", "echo 0 >/proc/sys/user/max_user_namespaces"
+                           ' && exec setpriv --ambient-caps=-all --inh-caps=-all '
+                           '"$@"', "sh", p.box.foray, *args])
+    r = within("run", "-C", p.repo, "--json", "-t", lib.SMALL_TEST)
+    p.check(r.status == 4 and "max_user_namespaces" in r.text and NEED in r.text,
+            "namespaces switched off: no run, and the sysctl's name", r)
+    r = within("doctor")
+    p.check(r.status == 4 and "max_user_namespaces=15000" in r.out,
+            "namespaces switched off: doctor", r)
+    r = within("run", "-C", p.repo, "--json", "-t", lib.SMALL_TEST, *FLAG)
+    p.check(r.status == 0, "namespaces switched off: with the flag", r)
+
+
 PARTS = (refused, fixed, compiled, verified, files, live, reach, tools, leftovers, kills,
-         no_wall, weaker_host, bwrap_says)
+         no_wall, weaker_host, bwrap_says, masked, switched_off)
 
 if platform.machine() not in NUMBERS:
     lib.skip("no numbers of system calls for " + platform.machine())
