@@ -223,7 +223,7 @@ hand_over(struct monitor *m, struct err *e)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set(
 		    e, ERR_SANDBOX, "no new privileges: %s", strerror(errno));
-	fd = m->spec->layer == LAYER_INNER
+	fd = m->spec->layer == LAYER_INNER && notify_works()
 	    ? notify_load(m->spec->fixed.n > 0, NULL)
 	    : -1;
 	if (fd >= 0) {

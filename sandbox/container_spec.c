@@ -11,6 +11,7 @@
 #include "common/text.h"
 #include "sandbox/container.h"
 #include "sandbox/landlock.h"
+#include "sandbox/notify.h"
 #include "sandbox/stage.h"
 #include "sandbox/start.h"
 
@@ -27,6 +28,11 @@
 #define WARNING_OLD \
 	". This kernel's Landlock is old (before Linux 6.12): programs can " \
 	"also end other processes of their user"
+
+#define WARNING_DEAF \
+	". System calls can't be listened to here (an old kernel, or Yama's " \
+	"ptrace_scope above 1): programs can change modes and times of files " \
+	"of their user"
 
 /* --- specs -----------------------------------------------------------------
  */
@@ -326,9 +332,10 @@ container_probe(struct err *e)
 const char *
 container_warning(void)
 {
-	int abi = landlock_abi();
+	static char text[1024];
 
-	if (abi >= LANDLOCK_ABI_SCOPES)
-		return WARNING;
-	return WARNING WARNING_OLD;
+	(void)snprintf(text, sizeof text, "%s%s%s", WARNING,
+	    landlock_abi() < LANDLOCK_ABI_SCOPES ? WARNING_OLD : "",
+	    notify_works() ? "" : WARNING_DEAF);
+	return text;
 }

@@ -18,6 +18,7 @@
 #include "common/text.h"
 #include "sandbox/notify.h"
 #include "sandbox/seccomp.h"
+#include "sandbox/why.h"
 
 /* The structures grow with kernels. */
 #define SLACK 256
@@ -68,6 +69,16 @@ static const struct rename_call {
 #endif
 	{ SYS_renameat2, 0, 1, 2, 3, 4 },
 };
+
+bool
+notify_works(void)
+{
+	const uint32_t action = SECCOMP_RET_USER_NOTIF;
+
+	return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) ==
+	    0 &&
+	    why_sysctl("/proc/sys/kernel/yama/ptrace_scope") < 2;
+}
 
 int
 notify_load(bool with_renames, struct err *e)

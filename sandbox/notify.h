@@ -30,8 +30,12 @@ struct notify {
 	void *request, *answer;
 };
 
+/* Can a monitor hear of them here? Not before Linux 5.0, nor where Yama lets
+ * nobody look into the memory of its own children (ptrace_scope 2, 3). */
+bool notify_works(void);
+
 /* The listener's descriptor, close-on-exec. -EBUSY: a monitor further out has
- * one, and it hears of us, too. Others: this kernel can't (before 5.0). Needs
+ * one, and it hears of us, too. Others: this kernel can't. Needs
  * no_new_privs. After it those calls wait until somebody serves. renames: these
  * as well. */
 int notify_load(bool renames, struct err *e);

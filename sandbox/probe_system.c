@@ -96,8 +96,8 @@ probe_apparmor(struct probe_item *it)
 	remedy(it, "%s", why_apparmor_remedy());
 }
 
-/* In a child: as the uid that would do it. Where no namespace can be had that is
- * said elsewhere. */
+/* In a child: as the uid that would do it. Where no namespace can be had that
+ * is said elsewhere. */
 static int
 try_proc(void)
 {

@@ -182,8 +182,7 @@ why_machine(void)
 {
 	static const struct why no_admin = {
 		"this root has no CAP_SYS_ADMIN (a container)",
-		"run foray as an ordinary user, or add --cap-add SYS_ADMIN to: "
-		REMEDY_CONTAINER
+		"run foray as an ordinary user, or add --cap-add SYS_ADMIN to: " REMEDY_CONTAINER
 	};
 	static const struct why contained = {
 		"the container's seccomp or AppArmor profile forbids "

@@ -318,9 +318,10 @@ set_facts(struct run *r, struct err *e)
 static json_t *
 started_event(const struct run *r)
 {
-	return json_pack("{s:s, s:s, s:i, s:s, s:b, s:s*}", "repo", r->root,
-	    "model", r->model, "workers", (int)r->o.workers, "dir",
-	    store_dir(r->store), "resumed", r->o.resume != NULL, "replay_of",
+	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:b, s:s*}", "repo",
+	    r->root, "sandbox", backend_str(r->o.backend), "model", r->model,
+	    "workers", (int)r->o.workers, "dir", store_dir(r->store), "resumed",
+	    r->o.resume != NULL, "replay_of",
 	    r->old != NULL ? store_id(r->old) : NULL);
 }
 
