@@ -14,6 +14,7 @@ PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBEXECDIR ?= $(PREFIX)/libexec/foray
 MANDIR ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share/foray
 DESTDIR ?=
 
 # --- variants live side by side: build, build-san, build-fuzz ---------------
@@ -36,7 +37,7 @@ HARDEN := -fstack-protector-strong -fPIE \
 SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) \
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link$(comma)address$(comma)undefined)
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DFORAY_VERSION='"$(VERSION)"' \
-	-DLIBEXECDIR='"$(LIBEXECDIR)"' -I. $(WARN) $(HARDEN) $(SANFLAGS) \
+	-DLIBEXECDIR='"$(LIBEXECDIR)"' -DDATADIR='"$(DATADIR)"' -I. $(WARN) $(HARDEN) $(SANFLAGS) \
 	$(CFLAGS) $(PKGS_CFLAGS)
 ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now $(SANFLAGS) $(LDFLAGS)
 
@@ -122,12 +123,15 @@ include deploy/deps.mk
 .PHONY: install
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBEXECDIR) \
-		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(MANDIR)/man8
+		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(MANDIR)/man8 \
+		$(DESTDIR)$(DATADIR)/deploy/apparmor $(DESTDIR)$(DATADIR)/deploy/sysctl
 	install -m 755 $(BUILD)/foray $(BUILD)/foray-host $(DESTDIR)$(BINDIR)
 	install -m 755 $(BUILD)/foray-worker $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 orchestrator/foray.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 worker/host/foray-host.8 $(DESTDIR)$(MANDIR)/man8
 	install -m 644 proto/foray-proto.7 $(DESTDIR)$(MANDIR)/man7
+	install -m 644 deploy/apparmor/foray $(DESTDIR)$(DATADIR)/deploy/apparmor
+	install -m 644 deploy/sysctl/60-foray.conf $(DESTDIR)$(DATADIR)/deploy/sysctl
 
 .PHONY: clean
 clean:

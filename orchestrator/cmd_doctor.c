@@ -9,6 +9,7 @@
 #include "common/path.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/run.h"
+#include "sandbox/container.h"
 #include "sandbox/probe.h"
 
 static int cmd_doctor_main(int argc, char **argv);
@@ -79,7 +80,11 @@ cmd_doctor_main(int argc, char **argv)
 		(void)printf("\nworkers can't run here: programs are missing "
 			     "(make install puts all three in place)\n");
 	} else if (probe_sandbox(&e) < 0) {
-		(void)printf("\nworkers can't run here: %s\n", e.text);
+		(void)printf("\nworkers can't run here: no sandbox; \"nested "
+			     "sandbox\" above has the remedy%s\n",
+		    container_probe(NULL) == 0
+			? "\n(weaker, with one layer less: --sandbox container)"
+			: "");
 		r = EXIT_SANDBOX;
 	} else {
 		(void)printf("\nworkers can run here%s\n",

@@ -14,7 +14,8 @@
 #define HINT_MAX 1000 /* as a hypothesis */
 
 enum {
-	OPT_JSON = 256
+	OPT_JSON = 256,
+	OPT_SANDBOX
 };
 
 static int cmd_resume_main(int argc, char **argv);
@@ -22,13 +23,15 @@ static int cmd_replay_main(int argc, char **argv);
 
 const struct cmd cmd_resume = {
 	.name = "resume",
-	.synopsis = "[-n WORKERS] [BUDGETS] [--json] [RUN] [HINT]",
+	.synopsis = "[-n WORKERS] [BUDGETS] [--sandbox KIND] [--json] [RUN] "
+		    "[HINT]",
 	.purpose = "Carry on after a crash, an interrupt or a spent budget",
 	.help =
 	    "  -n, --workers N       workers at once (as before)\n"
 	    "      --max-usd F, --max-tokens N, --max-calls N, --max-time D\n"
 	    "                        new limits, of what was spent before and "
 	    "now together\n"
+	    "      --sandbox KIND    bwrap, or container: to be said again\n"
 	    "      --json            one event a line on stdout\n\n"
 	    "What is finished is kept, what was answered is not asked again. "
 	    "A HINT is tried\nas one more hypothesis.\n",
@@ -37,9 +40,10 @@ const struct cmd cmd_resume = {
 
 const struct cmd cmd_replay = {
 	.name = "replay",
-	.synopsis = "[--json] [RUN]",
+	.synopsis = "[--sandbox KIND] [--json] [RUN]",
 	.purpose = "Run again offline, from the recorded model replies",
-	.help = "      --json            one event a line on stdout\n\n"
+	.help = "      --sandbox KIND    bwrap, or container\n"
+		"      --json            one event a line on stdout\n\n"
 		"RUN is a name, the start of one, or the path of a run's "
 		"directory. The commands\nand tests are run again; no model "
 		"is asked. It becomes a run of its own.\n",
@@ -58,6 +62,8 @@ set_limit(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case CMD_MAX_TOKENS:
 	case CMD_MAX_USD:
 		return cmd_limit(o, opt, arg, e);
+	case OPT_SANDBOX:
+		return backend_parse(arg, &o->backend, e);
 	default:
 		o->json = true;
 		break;
@@ -72,6 +78,7 @@ options(
 {
 	static const struct option all[] = {
 		{ "json", no_argument, NULL, OPT_JSON },
+		{ "sandbox", required_argument, NULL, OPT_SANDBOX },
 		{ "help", no_argument, NULL, 'h' },
 		{ "workers", required_argument, NULL, 'n' },
 		{ "max-time", required_argument, NULL, CMD_MAX_TIME },
@@ -88,7 +95,8 @@ options(
 		    argc, argv, limits ? ":n:h" : ":h", all, NULL)) != -1) {
 		if (opt == 'h')
 			return cmd_help(c);
-		if (opt == '?' || opt == ':' || (!limits && opt != OPT_JSON))
+		if (opt == '?' || opt == ':' ||
+		    (!limits && opt != OPT_JSON && opt != OPT_SANDBOX))
 			return cmd_bad_option(c, opt, argv);
 		if (set_limit(o, opt, optarg != NULL ? optarg : "", &e) < 0)
 			return cmd_usage(c, "%s", e.text);

@@ -28,7 +28,8 @@ enum {
 	OPT_ALL,
 	OPT_APPLY,
 	OPT_BRANCH,
-	OPT_JSON
+	OPT_JSON,
+	OPT_SANDBOX
 };
 
 static const struct option options[] = {
@@ -50,6 +51,7 @@ static const struct option options[] = {
 	{ "apply", no_argument, NULL, OPT_APPLY },
 	{ "branch", required_argument, NULL, OPT_BRANCH },
 	{ "json", no_argument, NULL, OPT_JSON },
+	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -78,6 +80,8 @@ static const char help[] =
     "      --all             do not stop at the first verified fix\n"
     "      --apply           apply the verified patch to the tree\n"
     "      --branch NAME     commit it on a new branch instead\n"
+    "      --sandbox KIND    bwrap; or container: one layer less, where no\n"
+    "                        namespaces can be had (foray(1), SANDBOX)\n"
     "      --json            one event a line on stdout\n\n"
     "The path of the verified patch goes to stdout, progress to stderr. When "
     "all\ntests pass, a TASK and a model are needed: it writes a test that shows "
@@ -194,6 +198,8 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case OPT_JSON:
 		o->json = true;
 		break;
+	case OPT_SANDBOX:
+		return backend_parse(arg, &o->backend, e);
 	default:
 		break;
 	}

@@ -17,14 +17,15 @@ static int cmd_tool_main(int argc, char **argv);
 const struct cmd cmd_tool = {
 	.name = "tool",
 	.synopsis =
-	    "[-C DIR] [-t TESTCMD] [--protect GLOB] [--profile NAME] [--apply] "
-	    "NAME JSON",
+	    "[-C DIR] [-t TESTCMD] [--protect GLOB] [--profile NAME] "
+	    "[--sandbox KIND] [--apply] NAME JSON",
 	.purpose = "Make one tool call as a worker would, on a copy",
 	.help =
 	    "  -C, --repo DIR      the tree (.)\n"
 	    "  -t, --test CMD      protects the files that it names\n"
 	    "      --protect GLOB  more protected files\n"
 	    "      --profile NAME  sandbox of the command\n"
+	    "      --sandbox KIND  bwrap, or container: one layer less\n"
 	    "      --apply         put what the call changed on the tree\n\n"
 	    "Prints {\"ok\":true,\"result\":...,\"patch\":...} or "
 	    "{\"ok\":false,\"error\":...} (exit 1).\n",
@@ -103,10 +104,12 @@ cmd_tool_main(int argc, char **argv)
 		{ "protect", required_argument, NULL, 'p' },
 		{ "profile", required_argument, NULL, 'P' },
 		{ "apply", no_argument, NULL, 'a' },
+		{ "sandbox", required_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct run_opts o = { .repo = ".", .workers = 1, .quiet = true };
+	struct err e;
 	int opt, r;
 
 	opterr = 0;
@@ -123,7 +126,10 @@ cmd_tool_main(int argc, char **argv)
 			o.profile = optarg;
 		else if (opt == 'a')
 			o.apply = true;
-		else
+		else if (opt == 's' &&
+		    backend_parse(optarg, &o.backend, &e) < 0)
+			return cmd_usage(&cmd_tool, "%s", e.text);
+		else if (opt != 's')
 			return cmd_bad_option(&cmd_tool, opt, argv);
 	}
 	if (argc - optind != 2)

@@ -68,26 +68,52 @@ move_up(int fd, struct err *e)
 }
 
 static int
-sort_fds(struct work *w, struct err *e)
+sort_fds(const struct child *c, int *ret_status, int report_fd, struct err *e)
 {
 	int fds[3], keep[2];
 
 	for (int i = 0; i < 3; i++) {
-		if ((fds[i] = move_up(w->c->start->fds[i], e)) < 0)
+		if ((fds[i] = move_up(c->start->fds[i], e)) < 0)
 			return fds[i];
 	}
-	if ((w->status_fd = move_up(w->c->status_fd, e)) < 0)
-		return w->status_fd;
+	if ((*ret_status = move_up(c->status_fd, e)) < 0)
+		return *ret_status;
 	for (int i = 0; i < 3; i++) {
 		if (dup2(fds[i], i) < 0)
 			return err_set(e, ERR_SANDBOX, "descriptor %d: %s", i,
 			    strerror(errno));
 	}
-	keep[0] = w->status_fd;
-	keep[1] = w->report_fd;
+	keep[0] = *ret_status;
+	keep[1] = report_fd;
 	spawn_child_clean(keep, nitems(keep));
-	(void)fd_cloexec(w->report_fd, true);
+	(void)fd_cloexec(report_fd, true);
 	return 0;
+}
+
+int
+child_fds(
+    const struct child *c, int *ret_status, int *ret_report, struct err *e)
+{
+	int r;
+
+	if ((*ret_report = move_up(c->report_fd, e)) < 0)
+		return *ret_report;
+	if ((r = sort_fds(c, ret_status, *ret_report, e)) == 0)
+		(void)fd_cloexec(*ret_status, true);
+	return r;
+}
+
+void
+child_fail(int report_fd, const struct err *e)
+{
+	report(report_fd, REPORT_FAILED, e);
+	_exit(127);
+}
+
+void
+child_live_readonly(int report_fd)
+{
+	report(report_fd, REPORT_LIVE_READONLY, NULL);
 }
 
 /* The end of our parent's thread ends us. Lost when the uid changes, so it is
@@ -304,7 +330,7 @@ child_run(const struct child *c)
 
 	if ((w.report_fd = move_up(c->report_fd, &e)) < 0)
 		_exit(127);
-	if (sort_fds(&w, &e) < 0)
+	if (sort_fds(c, &w.status_fd, w.report_fd, &e) < 0)
 		goto fail;
 	spec_copy(&w.spec, s->spec);
 	w.bwrap = xstrdup(c->bwrap);

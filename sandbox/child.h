@@ -21,7 +21,7 @@ struct child_report {
 
 struct child {
 	const struct sandbox_start *start;
-	const char *bwrap;  /* path of the program */
+	char *bwrap;        /* path of the program; backend bwrap only */
 	const void *filter; /* of seccomp_program() */
 	size_t filter_len;
 	int status_fd; /* bwrap writes its status lines here */
@@ -29,5 +29,14 @@ struct child {
 };
 
 void child_run(const struct child *c) noreturn_fn;
+
+/* For the other backends. The three descriptors of the sandbox are 0, 1 and 2
+ * afterwards, every other but these two (new numbers, close-on-exec) closed,
+ * signals at their defaults. ret_report is set first, for child_fail(). */
+int child_fds(
+    const struct child *c, int *ret_status, int *ret_report, struct err *e);
+/* The last word to the parent. */
+void child_fail(int report_fd, const struct err *e) noreturn_fn;
+void child_live_readonly(int report_fd);
 
 #endif

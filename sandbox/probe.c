@@ -65,7 +65,7 @@ kernel(struct list *l)
 	remedy(it, "a kernel of 5.11 or later");
 }
 
-/* First line of what `name --version` says. */
+/* First line of what `name --version` says, or why there is none. */
 static bool
 version_of(const char *name, char *dst, size_t size)
 {
@@ -82,10 +82,16 @@ version_of(const char *name, char *dst, size_t size)
 	free(path);
 	buf_init(&out, 4096);
 	s.out = &out;
-	ok = spawn_run(&s, &res, NULL) == 0 && res.status == 0;
-	if (ok)
-		put(dst, size, "%.*s", (int)strcspn(buf_str(&out), "\n"),
-		    buf_str(&out));
+	s.err = &out;
+	ok = spawn_run(&s, &res, NULL) == 0;
+	if (!ok)
+		put(dst, size, "%s was not found", name);
+	else if (ok && res.status != 0)
+		put(dst, size, "%s does not run: ", name);
+	ok = ok && res.status == 0;
+	size -= strlen(dst);
+	put(dst + strlen(dst), size, "%.*s", (int)strcspn(buf_str(&out), "\n"),
+	    buf_str(&out));
 	buf_clear(&out);
 	strv_clear(&argv);
 	return ok;
@@ -100,32 +106,8 @@ program(struct list *l, const char *what, const char *name, const char *package,
 	if (version_of(name, it->detail, sizeof it->detail))
 		return;
 	it->state = lack;
-	detail(it, "%s was not found", name);
 	cost(it, "%s", costs);
 	remedy(it, "sudo apt-get install %s", package);
-}
-
-static void
-user_namespaces(struct list *l)
-{
-	struct probe_item *it = add(l, "user namespaces");
-	int status = 1;
-	pid_t pid = fork();
-
-	if (pid == 0)
-		_exit(unshare(CLONE_NEWUSER) == 0 ? 0 : errno & 0x7f);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	if (pid > 0 && status == 0) {
-		detail(it, "can be made");
-		return;
-	}
-	it->state = PROBE_MISSING;
-	detail(it, "refused: %s",
-	    pid > 0 && WIFEXITED(status) ? strerror(WEXITSTATUS(status))
-					 : "no answer");
-	cost(it, "no sandbox, so no run");
-	remedy(it, "see \"nested sandbox\"");
 }
 
 static void
@@ -318,9 +300,14 @@ probe_all(const char *scratch_dir, struct probe_item ret[PROBE_MAX])
 	kernel(&l);
 	program(&l, "bubblewrap", "bwrap", "bubblewrap", PROBE_MISSING,
 	    "no sandbox, so no run");
-	user_namespaces(&l);
+	probe_userns(add(&l, "user namespaces"));
+	probe_apparmor(add(&l, "apparmor"));
+	probe_proc(add(&l, "new /proc"));
 	nested(&l);
 	filter(&l);
+	probe_landlock(add(&l, "landlock"));
+	probe_container(add(&l, "container mode"));
+	probe_shm(add(&l, "/dev/shm"));
 	workspace(&l, scratch_dir);
 	cgroup(&l);
 	program(

@@ -16,9 +16,9 @@ enum probe_state {
 struct probe_item {
 	const char *name; /* "bubblewrap", "user namespaces", ... */
 	enum probe_state state;
-	char detail[256]; /* what was found, e.g. a version */
-	char cost[256];   /* what the lack costs; "" when ok */
-	char remedy[512]; /* the exact command or file; "" when ok */
+	char detail[256];  /* what was found, e.g. a version */
+	char cost[256];    /* what the lack costs; "" when ok */
+	char remedy[1024]; /* the exact command or file; "" when ok */
 };
 
 #define PROBE_MAX 24
@@ -39,6 +39,14 @@ size_t probe_all(const char *scratch_dir, struct probe_item ret[PROBE_MAX]);
  * 0, or ERR_SANDBOX with the reason and the remedy. Call it as the uid that
  * will start them (root: it stages and drops in a child). */
 int probe_sandbox(struct err *e);
+
+/* probe_system.c, for probe_all(): what each of these needs of the kernel. */
+void probe_userns(struct probe_item *it);
+void probe_apparmor(struct probe_item *it);
+void probe_proc(struct probe_item *it);
+void probe_landlock(struct probe_item *it);
+void probe_shm(struct probe_item *it);
+void probe_container(struct probe_item *it);
 
 /* By mounting, with a whiteout and an opaque directory; dir is on the file
  * system in question and writable for us. Runs in a child. */

@@ -16,11 +16,13 @@
 #include "common/path.h"
 #include "common/spawn.h"
 #include "sandbox/bwrap_args.h"
+#include "sandbox/landlock.h"
 #include "sandbox/overlay.h"
 #include "sandbox/probe.h"
 #include "sandbox/profile.h"
 #include "sandbox/stage.h"
 #include "sandbox/start.h"
+#include "sandbox/why.h"
 
 #define PROBE_MS 20000
 
@@ -84,93 +86,24 @@ try_both(struct err *e)
 	return r;
 }
 
-/* --- why not ---------------------------------------------------------------
- */
-
-static long
-number_in(const char *path)
-{
-	struct buf b;
-	long n = -1;
-
-	buf_init(&b, 256);
-	if (file_read(path, false, &b, NULL) == 0 && b.len > 0)
-		n = strtol(buf_str(&b), NULL, 10);
-	buf_clear(&b);
-	return n;
-}
-
-static bool
-in_container(void)
-{
-	return access("/.dockerenv", F_OK) == 0 ||
-	    access("/run/.containerenv", F_OK) == 0 ||
-	    getenv("container") != NULL ||
-	    getenv("KUBERNETES_SERVICE_HOST") != NULL;
-}
-
-/* Can root make a mount namespace here? */
-static bool
-can_unshare(int flags)
-{
-	int status = 1;
-	pid_t pid = fork();
-
-	if (pid == 0)
-		_exit(unshare(flags) == 0 ? 0 : 1);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	return pid > 0 && status == 0;
-}
-
-static const char *
-remedy(void)
-{
-	if (number_in("/proc/sys/kernel/unprivileged_userns_clone") == 0)
-		return "user namespaces are switched off for ordinary users "
-		       "(Debian). Remedy: echo kernel.unprivileged_userns_clone=1 "
-		       "| sudo tee /etc/sysctl.d/60-foray.conf && "
-		       "sudo sysctl --system";
-	if (number_in("/proc/sys/user/max_user_namespaces") == 0)
-		return "user.max_user_namespaces is 0. Remedy: "
-		       "echo user.max_user_namespaces=15000 "
-		       "| sudo tee /etc/sysctl.d/60-foray.conf && "
-		       "sudo sysctl --system";
-	if (number_in("/proc/sys/kernel/"
-		      "apparmor_restrict_unprivileged_userns") == 1)
-		return "AppArmor restricts user namespaces (Ubuntu). Remedy: "
-		       "echo kernel.apparmor_restrict_unprivileged_userns=0 "
-		       "| sudo tee /etc/sysctl.d/60-foray.conf && "
-		       "sudo sysctl --system";
-	if (geteuid() == 0 && !can_unshare(CLONE_NEWNS))
-		return "this root has no CAP_SYS_ADMIN (a container). Remedy: "
-		       "run foray as an ordinary user, or start the container "
-		       "with docker run --cap-add SYS_ADMIN "
-		       "--security-opt seccomp=unconfined "
-		       "--security-opt apparmor=unconfined "
-		       "--security-opt systempaths=unconfined ...";
-	if (in_container())
-		return "the container's seccomp or AppArmor profile forbids "
-		       "namespaces or a new /proc. Remedy: start it with "
-		       "docker run --security-opt seccomp=unconfined "
-		       "--security-opt apparmor=unconfined "
-		       "--security-opt systempaths=unconfined ...";
-	return "this kernel or its security module refuses it; "
-	       "`foray doctor` shows what else is missing";
-}
-
 int
 probe_sandbox(struct err *e)
 {
 	struct err why = { 0 };
+	struct why w;
 
 	if (try_both(&why) == 0)
 		return 0;
 	/* That error has its own remedy in it. */
 	if (strstr(why.text, "is not installed") != NULL)
 		return err_set(e, ERR_SANDBOX, "%s", why.text);
+	w = why_bwrap(why.text);
 	return err_set(e, ERR_SANDBOX,
-	    "the sandbox can't be set up here: %s (%s)", remedy(), why.text);
+	    "the sandbox can't be set up here: %s (%.200s). Remedy: %s%s",
+	    w.cause, why.text, w.remedy,
+	    landlock_abi() > 0 ? ". Or, weaker, with one layer less: "
+				 "--sandbox container"
+			       : "");
 }
 
 /* --- overlay ---------------------------------------------------------------

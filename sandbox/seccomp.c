@@ -12,12 +12,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/fdio.h"
@@ -25,7 +28,11 @@
 
 enum columns {
 	BOTH,
-	INNER
+	INNER,
+	INNER_OR_BARE, /* what makes namespaces: the outer layer needs them
+			  unless there are none to be had */
+	BARE,          /* both layers, when there are no namespaces */
+	BARE_INNER
 };
 
 /* Names that this machine's libseccomp or architecture does not have are left
@@ -101,22 +108,46 @@ static const struct refusal {
 	{ "io_uring_setup", BOTH, ENOSYS },
 	{ "io_uring_enter", BOTH, ENOSYS },
 	{ "io_uring_register", BOTH, ENOSYS },
-	{ "clone3", INNER, ENOSYS },
+	{ "clone3", INNER_OR_BARE, ENOSYS },
 	/* the mode of a new file is where no filter can see it, too: see
 	 * setid_rules() */
 	{ "openat2", INNER, ENOSYS },
 
 	/* innermost: no namespaces, no mounts, no tracing */
 	{ "ptrace", INNER, EPERM },
-	{ "unshare", INNER, EPERM },
-	{ "setns", INNER, EPERM },
-	{ "mount", INNER, EPERM },
-	{ "umount", INNER, EPERM },
-	{ "umount2", INNER, EPERM },
-	{ "pivot_root", INNER, EPERM },
-	{ "chroot", INNER, EPERM },
+	{ "unshare", INNER_OR_BARE, EPERM },
+	{ "setns", INNER_OR_BARE, EPERM },
+	{ "mount", INNER_OR_BARE, EPERM },
+	{ "umount", INNER_OR_BARE, EPERM },
+	{ "umount2", INNER_OR_BARE, EPERM },
+	{ "pivot_root", INNER_OR_BARE, EPERM },
+	{ "chroot", INNER_OR_BARE, EPERM },
 	{ "sethostname", INNER, EPERM },
 	{ "setdomainname", INNER, EPERM },
+
+	/* what an ipc namespace would keep apart */
+	{ "shmget", BARE, EPERM },
+	{ "shmat", BARE, EPERM },
+	{ "shmctl", BARE, EPERM },
+	{ "semget", BARE, EPERM },
+	{ "semctl", BARE, EPERM },
+	{ "msgget", BARE, EPERM },
+	{ "msgctl", BARE, EPERM },
+	{ "mq_open", BARE, EPERM },
+	{ "mq_unlink", BARE, EPERM },
+
+	/* attributes of files that Landlock does not see; notify.h has the
+	 * others */
+	{ "setxattr", BARE, EOPNOTSUPP },
+	{ "lsetxattr", BARE, EOPNOTSUPP },
+	{ "fsetxattr", BARE, EOPNOTSUPP },
+	{ "removexattr", BARE, EOPNOTSUPP },
+	{ "lremovexattr", BARE, EOPNOTSUPP },
+	{ "fremovexattr", BARE, EOPNOTSUPP },
+
+	/* the way to other programs' sockets */
+	{ "socket", BARE_INNER, EAFNOSUPPORT },
+	{ "connect", BARE_INNER, EPERM },
 };
 
 /* Newer than libseccomp 2.5: since Linux 5.1 a number is the same everywhere.
@@ -162,6 +193,26 @@ refuse(scmp_filter_ctx ctx, int error, const char *name, unsigned n,
 
 static const struct scmp_arg_cmp none;
 
+static bool
+is_wanted(enum columns where, const struct seccomp_want *w)
+{
+	bool inner = w->layer == LAYER_INNER;
+
+	switch (where) {
+	case BOTH:
+		return true;
+	case INNER:
+		return inner;
+	case INNER_OR_BARE:
+		return inner || w->bare;
+	case BARE:
+		return w->bare;
+	case BARE_INNER:
+		return w->bare && inner;
+	}
+	return true;
+}
+
 static int
 table_rules(scmp_filter_ctx ctx, const struct seccomp_want *w)
 {
@@ -170,7 +221,7 @@ table_rules(scmp_filter_ctx ctx, const struct seccomp_want *w)
 	for (size_t i = 0; r == 0 && i < nitems(refusals); i++) {
 		if (w->ptrace && strcmp(refusals[i].name, "ptrace") == 0)
 			continue;
-		if (refusals[i].where == BOTH || w->layer == LAYER_INNER)
+		if (is_wanted(refusals[i].where, w))
 			r = refuse(ctx, refusals[i].error, refusals[i].name, 0,
 			    none, none);
 	}
@@ -216,12 +267,15 @@ static int
 socket_rules(scmp_filter_ctx ctx, const struct seccomp_want *w)
 {
 	const char *const calls[] = { "socket", "socketpair" };
+	bool no_inet = w->no_inet || w->bare;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < nitems(calls); i++) {
+		if (i == 0 && w->bare && w->layer == LAYER_INNER)
+			continue; /* refused as a whole */
 		for (uint32_t f = 0; r == 0 && f < AF_NETLINK; f++) {
 			if (f == AF_UNIX ||
-			    (!w->no_inet && (f == AF_INET || f == AF_INET6)))
+			    (!no_inet && (f == AF_INET || f == AF_INET6)))
 				continue;
 			r = refuse(
 			    ctx, EAFNOSUPPORT, calls[i], 1, low32(0, f), none);
@@ -325,8 +379,12 @@ build(const struct seccomp_want *w, scmp_filter_ctx ctx)
 		r = terminal_rules(ctx);
 	if (r == 0)
 		r = socket_rules(ctx, w);
-	if (r == 0 && w->layer == LAYER_INNER)
+	if (r == 0 && (w->layer == LAYER_INNER || w->bare))
 		r = clone_rules(ctx);
+	/* Other processes' limits: of the same user, and not ours to set. */
+	if (r == 0 && w->bare)
+		r = refuse(ctx, EPERM, "prlimit64", 1,
+		    SCMP_CMP(0, SCMP_CMP_NE, 0, 0), none);
 	if (r == 0 && w->layer == LAYER_INNER)
 		r = setid_rules(ctx);
 	if (r == 0 && w->layer == LAYER_INNER)
@@ -393,8 +451,8 @@ int
 seccomp_program(const struct seccomp_want *w, const void **ret, size_t *ret_len,
     struct err *e)
 {
-	static struct buf kept[2][2][2];
-	struct buf *k = &kept[w->layer][w->ptrace][w->no_inet], b;
+	static struct buf kept[2][2][2][2];
+	struct buf *k = &kept[w->layer][w->ptrace][w->no_inet][w->bare], b;
 	int r;
 
 	if (k->len == 0) {
@@ -408,4 +466,69 @@ seccomp_program(const struct seccomp_want *w, const void **ret, size_t *ret_len,
 	*ret = k->data;
 	*ret_len = k->len;
 	return 0;
+}
+
+int
+seccomp_sockets(const void **ret, size_t *ret_len, struct err *e)
+{
+	static struct buf kept;
+	scmp_filter_ctx ctx;
+	int r = 0;
+
+	if (kept.len == 0) {
+		ctx = seccomp_init(SCMP_ACT_ALLOW);
+		if (ctx == NULL)
+			r = -ENOMEM;
+		if (r == 0)
+			r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,
+			    SCMP_ACT_ERRNO(ENOSYS));
+		if (r == 0)
+			r = refuse(ctx, EPERM, "socket", 0, none, none);
+		if (r == 0)
+			r = refuse(ctx, EPERM, "connect", 0, none, none);
+		buf_init(&kept, BUF_NOMAX);
+		if (r == 0)
+			r = export_program(ctx, &kept);
+		if (ctx != NULL)
+			seccomp_release(ctx);
+	}
+	if (r < 0)
+		return err_set(e, ERR_SANDBOX,
+		    "the system call filter can't be built: %s", strerror(-r));
+	*ret = kept.data;
+	*ret_len = kept.len;
+	return 0;
+}
+
+int
+seccomp_listen(const long *nrs, size_t n, struct err *e)
+{
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	struct sock_fprog prog = { 0 };
+	struct buf b;
+	int r = ctx == NULL ? -ENOMEM : 0;
+
+	buf_init(&b, BUF_NOMAX);
+	if (r == 0)
+		r = seccomp_attr_set(
+		    ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = seccomp_rule_add(ctx, SCMP_ACT_NOTIFY, (int)nrs[i], 0);
+	if (r == 0)
+		r = export_program(ctx, &b);
+	if (ctx != NULL)
+		seccomp_release(ctx);
+	if (r == 0) {
+		prog.len = (unsigned short)(b.len / sizeof(struct sock_filter));
+		prog.filter = (struct sock_filter *)(void *)b.data;
+		r = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+		    SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
+		if (r < 0)
+			r = -errno;
+	}
+	buf_clear(&b);
+	if (r < 0)
+		return err_set(
+		    e, r, "a listener for system calls: %s", strerror(-r));
+	return r;
 }

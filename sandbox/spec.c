@@ -71,6 +71,7 @@ spec_clear(struct sandbox_spec *s)
 	free(s->mounts);
 	strv_clear(&s->env);
 	strv_clear(&s->argv);
+	strv_clear(&s->fixed);
 	free(s->cwd);
 	free(s->hostname);
 	*s = (struct sandbox_spec){ .layer = s->layer };
@@ -107,6 +108,7 @@ spec_copy(struct sandbox_spec *dst, const struct sandbox_spec *src)
 	}
 	strv_copy(&dst->env, &src->env);
 	strv_copy(&dst->argv, &src->argv);
+	strv_copy(&dst->fixed, &src->fixed);
 	dst->cwd = src->cwd != NULL ? xstrdup(src->cwd) : NULL;
 	dst->hostname = src->hostname != NULL ? xstrdup(src->hostname) : NULL;
 	dst->limits = src->limits;

@@ -67,6 +67,9 @@ struct sandbox_spec {
 	char *hostname;   /* NULL: "foray" */
 	struct sandbox_limits limits;
 	enum sandbox_backend backend;
+	/* Backend container: absolute paths of files that keep their names, as
+	 * do the directories above them. Not in the JSON. */
+	struct strv fixed;
 	bool keep_tty; /* no --new-session: the seccomp filter stops TIOCSTI */
 	bool ptrace;   /* inner: debuggers may trace what they start */
 };

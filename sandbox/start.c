@@ -16,7 +16,7 @@
 #include "common/loop.h"
 #include "common/path.h"
 #include "common/spawn.h"
-#include "sandbox/child.h"
+#include "sandbox/backend.h"
 #include "sandbox/seccomp.h"
 #include "sandbox/start.h"
 
@@ -57,8 +57,57 @@ is_writable_inside(const struct sandbox_spec *s, const char *path)
 	return yes;
 }
 
-/* The system's, else one in PATH (a home on a cluster), but never one out of
- * the tree: its virtual environment may stand in PATH. */
+/* May nobody but root put another in its place? dir: of a program that root is
+ * to run. In a sticky directory only the owner of an entry may. */
+static bool
+is_roots_own(const char *dir)
+{
+	char *at = realpath(dir, NULL), *up;
+	struct stat st;
+	bool good = at != NULL, last = true;
+
+	while (good) {
+		good = stat(at, &st) == 0 && st.st_uid == 0 &&
+		    ((st.st_mode & (S_IWGRP | S_IWOTH)) == 0 ||
+			(!last && (st.st_mode & S_ISVTX) != 0));
+		last = false;
+		if (strcmp(at, "/") == 0)
+			break;
+		up = path_dir(at);
+		free(at);
+		at = up;
+	}
+	free(at);
+	return good;
+}
+
+/* The first in PATH that may be trusted: never one out of the tree, whose
+ * virtual environment may stand in PATH. */
+static char *
+in_path(const struct sandbox_spec *s)
+{
+	const char *path = getenv("PATH");
+	char *dir, *name;
+	size_t n;
+
+	for (; path != NULL && *path != '\0'; path += n + (path[n] == ':')) {
+		n = strcspn(path, ":");
+		if (*path != '/')
+			continue;
+		dir = xstrndup(path, n);
+		name = path_join(dir, "bwrap");
+		if (is_program(name) && !is_writable_inside(s, name) &&
+		    (geteuid() != 0 || is_roots_own(dir))) {
+			free(dir);
+			return name;
+		}
+		free(dir);
+		free(name);
+	}
+	return NULL;
+}
+
+/* In PATH (a home on a cluster), else where systems have it. */
 static int
 find_bwrap(const struct sandbox_spec *s, char **ret, struct err *e)
 {
@@ -68,20 +117,15 @@ find_bwrap(const struct sandbox_spec *s, char **ret, struct err *e)
 		"/usr/local/bin/bwrap",
 		"/run/current-system/sw/bin/bwrap",
 	};
-	char *path = NULL;
 
+	if ((*ret = in_path(s)) != NULL)
+		return 0;
 	for (size_t i = 0; i < nitems(places); i++) {
 		if (is_program(places[i])) {
 			*ret = xstrdup(places[i]);
 			return 0;
 		}
 	}
-	if (path_search("bwrap", NULL, &path) == 0 && path[0] == '/' &&
-	    !is_writable_inside(s, path)) {
-		*ret = path;
-		return 0;
-	}
-	free(path);
 	return err_set(e, ERR_SANDBOX,
 	    "bubblewrap (bwrap) is not installed: sudo apt-get install bubblewrap");
 }
@@ -97,6 +141,22 @@ check(const struct sandbox_start *s, struct err *e)
 	return 0;
 }
 
+static int bwrap_ready(struct child *c, struct err *e);
+static int catch_init(int status_fd);
+static void bwrap_kill(const struct sandbox_proc *p);
+
+static const struct backend backend_bwrap = {
+	.ready = bwrap_ready,
+	.child = child_run,
+	.born = catch_init,
+	.kill = bwrap_kill,
+};
+
+static const struct backend *const backends[] = {
+	[BACKEND_BWRAP] = &backend_bwrap,
+	[BACKEND_CONTAINER] = &backend_container,
+};
+
 static pid_t
 fork_child(const struct child *c)
 {
@@ -108,7 +168,7 @@ fork_child(const struct child *c)
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	pid = fork();
 	if (pid == 0)
-		child_run(c);
+		backends[c->start->spec->backend]->child(c);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return pid;
 }
@@ -211,7 +271,11 @@ reap(pid_t pid)
 static int
 start_once(struct child *c, struct sandbox_proc *ret, struct err *e)
 {
-	struct sandbox_proc p = { .pid = -1, .status_fd = -1, .init_fd = -1 };
+	const struct backend *backend = backends[c->start->spec->backend];
+	struct sandbox_proc p = { .backend = c->start->spec->backend,
+		.pid = -1,
+		.status_fd = -1,
+		.init_fd = -1 };
 	int status[2] = { -1, -1 }, reports[2] = { -1, -1 };
 	int r;
 
@@ -237,7 +301,7 @@ start_once(struct child *c, struct sandbox_proc *ret, struct err *e)
 		reap(p.pid);
 		goto out;
 	}
-	p.init_fd = catch_init(status[0]);
+	p.init_fd = backend->born(status[0]);
 	(void)fd_nonblock(status[0], true);
 	p.status_fd = status[0];
 	status[0] = -1;
@@ -250,22 +314,30 @@ out:
 	return r;
 }
 
+static int
+bwrap_ready(struct child *c, struct err *e)
+{
+	const struct seccomp_want filter = {
+		.layer = c->start->spec->layer,
+		.ptrace = c->start->spec->ptrace,
+	};
+	int r;
+
+	if ((r = find_bwrap(c->start->spec, &c->bwrap, e)) < 0)
+		return r;
+	return seccomp_program(&filter, &c->filter, &c->filter_len, e);
+}
+
 int
 sandbox_start(
     const struct sandbox_start *s, struct sandbox_proc *ret, struct err *e)
 {
-	const struct seccomp_want filter = {
-		.layer = s->spec->layer,
-		.ptrace = s->spec->ptrace,
-	};
 	struct child c = { .start = s };
-	char *bwrap = NULL;
 	int r;
 
-	if ((r = check(s, e)) < 0 || (r = find_bwrap(s->spec, &bwrap, e)) < 0 ||
-	    (r = seccomp_program(&filter, &c.filter, &c.filter_len, e)) < 0)
+	if ((r = check(s, e)) < 0 ||
+	    (r = backends[s->spec->backend]->ready(&c, e)) < 0)
 		goto out;
-	c.bwrap = bwrap;
 	for (int i = 0; i < CHILD_TRIES; i++) {
 		if ((r = start_once(&c, ret, e)) != -ETIMEDOUT)
 			break;
@@ -275,7 +347,7 @@ sandbox_start(
 	if (r == -ETIMEDOUT)
 		r = e != NULL ? (e->code = ERR_SANDBOX) : ERR_SANDBOX;
 out:
-	free(bwrap);
+	free(c.bwrap);
 	return r;
 }
 
@@ -326,9 +398,15 @@ sandbox_signal(const struct sandbox_proc *p, int sig)
 	return any;
 }
 
-/* The monitor first: it would report the end of pid 1 as a failure. */
 void
 sandbox_kill(const struct sandbox_proc *p)
+{
+	backends[p->backend]->kill(p);
+}
+
+/* The monitor first: it would report the end of pid 1 as a failure. */
+static void
+bwrap_kill(const struct sandbox_proc *p)
 {
 	if (p->pid > 0)
 		(void)kill(p->pid, SIGKILL);

@@ -11,6 +11,9 @@
  * whatever forked, double-forked or called setsid. In its first milliseconds
  * that would not reach its pid 1 yet, so a pidfd of that is held, too.
  *
+ * Another backend (spec.h) confines by other means and keeps the same promises:
+ * see container.h.
+ *
  * The death signal is tied to the thread that calls sandbox_start(): let it be
  * one that stays. It returns when bwrap has made its namespaces (2 to 6 ms).
  */
@@ -39,6 +42,7 @@ struct sandbox_start {
 };
 
 struct sandbox_proc {
+	enum sandbox_backend backend;
 	pid_t pid;          /* of bwrap, our child; reap it (loop_child_add) */
 	int status_fd;      /* bwrap's --json-status-fd, read end */
 	int init_fd;        /* pidfd of the tree's pid 1; -1: bwrap failed */

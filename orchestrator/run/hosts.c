@@ -34,6 +34,7 @@ struct host {
 	char name[256];
 	unsigned slots, busy, cpus;
 	uint64_t seen_ms;
+	enum sandbox_backend backend;
 };
 
 TAILQ_HEAD(host_list, host);
@@ -67,6 +68,21 @@ unsigned
 host_cpus(const struct host *h)
 {
 	return h->cpus;
+}
+
+enum sandbox_backend
+host_backend(const struct host *h)
+{
+	return h->backend;
+}
+
+static enum sandbox_backend
+backend_of(const struct msg_hello *m)
+{
+	for (size_t i = 0; i < m->features.n; i++)
+		if (strcmp(m->features.v[i], "container") == 0)
+			return BACKEND_CONTAINER;
+	return BACKEND_BWRAP;
 }
 
 static struct host *
@@ -106,6 +122,11 @@ on_hello(
 		w.u.welcome.refused =
 		    "foray-host speaks another protocol version: install the "
 		    "same release on both sides";
+	else if (backend_of(m) != BACKEND_BWRAP &&
+	    hs->o.backend == BACKEND_BWRAP)
+		w.u.welcome.refused =
+		    "this host runs workers with --sandbox container, which "
+		    "is weaker than what the run was started with";
 	if (peer_send(hs->peer, from, NULL, &w, &e) < 0) {
 		log_warn("host: %s", e.text);
 		return;
@@ -119,6 +140,7 @@ on_hello(
 	h->slots = (unsigned)m->slots;
 	h->cpus = m->cpus != 0 ? (unsigned)m->cpus : 1;
 	h->seen_ms = loop_now_ms();
+	h->backend = backend_of(m);
 	TAILQ_INSERT_TAIL(&hs->list, h, entry);
 	hs->ops->up(h, hs->ctx);
 }
@@ -289,6 +311,8 @@ hosts_start_local(struct hosts *hs, struct err *e)
 	strv_addf(&argv, "--lifeline-fd=%d", LIFELINE_FD);
 	if (hs->o.profile != NULL)
 		strv_addf(&argv, "--profile=%s", hs->o.profile);
+	if (hs->o.backend != BACKEND_BWRAP)
+		strv_addf(&argv, "--sandbox=%s", backend_str(hs->o.backend));
 	for (i = 0; i < hs->o.show.n; i++)
 		strv_addf(&argv, "--show=%s", hs->o.show.v[i]);
 	host_env(&env);

@@ -7,6 +7,7 @@
 
 #include "common/loop.h"
 #include "proto/peer.h"
+#include "sandbox/spec.h"
 
 struct hosts;
 struct host;
@@ -29,8 +30,11 @@ struct hosts_opts {
 	const char *cache;   /* path_cache_dir() */
 	const char *scratch; /* parent of scratch directories */
 	unsigned slots;
-	struct strv show;    /* more directories that workers may read */
 	const char *profile; /* file: the sandbox of their commands */
+	/* Of our own host. One of another machine with a weaker one than this
+	 * is refused. */
+	enum sandbox_backend backend;
+	struct strv show; /* more directories that workers may read */
 };
 
 /* Binds the socket in a private directory. */
@@ -52,5 +56,7 @@ int hosts_send(
     struct host *h, const char *worker, const struct msg *m, struct err *e);
 const char *host_name(const struct host *h);
 unsigned host_cpus(const struct host *h);
+/* As it says itself. */
+enum sandbox_backend host_backend(const struct host *h);
 
 #endif

@@ -28,6 +28,7 @@
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/resume.h"
 #include "orchestrator/run/settings.h"
+#include "orchestrator/run/wall.h"
 #include "orchestrator/verify/apply.h"
 #include "sandbox/policy/guard.h"
 #include "sandbox/profile_view.h"
@@ -261,7 +262,9 @@ on_host_up(struct host *h, void *ctx)
 	struct run *r = ctx;
 
 	r->cpus = host_cpus(h);
-	run_event(r, "host_up", json_pack("{s:s}", "host", host_name(h)));
+	run_event(r, "host_up",
+	    json_pack("{s:s, s:s}", "host", host_name(h), "sandbox",
+		backend_str(host_backend(h))));
 	sched_pump(r);
 }
 
@@ -326,6 +329,7 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 	o.log = log;
 	o.scratch = scratch;
 	o.profile = profile;
+	o.backend = r->o.backend;
 	/* One more, so that a verification never waits. */
 	o.slots = r->o.workers + 1;
 	if (o.slots > RUN_MAX_WORKERS)
@@ -369,9 +373,10 @@ set_facts(struct run *r, struct err *e)
 static json_t *
 started_event(const struct run *r)
 {
-	return json_pack("{s:s, s:s, s:i, s:s, s:b, s:s*}", "repo", r->root,
-	    "model", r->model, "workers", (int)r->o.workers, "dir",
-	    store_dir(r->store), "resumed", r->o.resume != NULL, "replay_of",
+	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:b, s:s*}", "repo",
+	    r->root, "sandbox", backend_str(r->o.backend), "model", r->model,
+	    "workers", (int)r->o.workers, "dir", store_dir(r->store), "resumed",
+	    r->o.resume != NULL, "replay_of",
 	    r->old != NULL ? store_id(r->old) : NULL);
 }
 
@@ -404,7 +409,7 @@ run_through(struct run *r, struct err *e)
 	    (rc = audit_open(r->store, &r->audit, e)) < 0)
 		return rc;
 	run_event(r, "run_started", started_event(r));
-	if ((rc = path_cache_dir(&cache, e)) < 0)
+	if ((rc = wall_check(r, e)) < 0 || (rc = wall_cache(r, &cache, e)) < 0)
 		return rc;
 	if ((r->o.branch != NULL &&
 		(rc = apply_branch_check(r->root, r->o.branch, e)) < 0) ||

@@ -7,6 +7,7 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/strv.h"
+#include "sandbox/spec.h"
 
 /* Exit statuses (foray(1)). */
 enum exit_status {
@@ -46,7 +47,8 @@ struct run_opts {
 	const char *hint; /* resume: one more hypothesis */
 	/* `foray tool`: no baseline, no plan, one call. */
 	const char *tool, *tool_args;
-	bool quiet; /* no human view */
+	bool quiet;                   /* no human view */
+	enum sandbox_backend backend; /* --sandbox; never chosen by itself */
 };
 
 /* What a tool run leaves. */

@@ -33,7 +33,7 @@ check spelling codespell -q 3 -L 'ot,te,nd,ba,fo,inout,ue,hist,ro,pass-thru,stat
 check cppcheck cppcheck -q --std=c11 --language=c --enable=warning,performance,portability \
 	--library=bsd --include=tests/lint/cppcheck.h \
 	--inline-suppr --error-exitcode=1 --suppressions-list=tests/lint/cppcheck.txt \
-	-DFORAY_VERSION='"x"' -DLIBEXECDIR='"x"' -D_GNU_SOURCE -I. -j"$(nproc)" \
+	-DFORAY_VERSION='"x"' -DLIBEXECDIR='"x"' -DDATADIR='"x"' -D_GNU_SOURCE -I. -j"$(nproc)" \
 	$(printf '%s\n' $sources | grep -v '^tests/')
 [ -n "${FAST:-}" ] || check clang-tidy sh tests/lint/tidy.sh
 exit $status

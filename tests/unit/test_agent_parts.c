@@ -98,7 +98,7 @@ tree_setup(void **state)
 	assert_int_equal(mkdir(t.root, 0755), 0);
 	p = path_join(t.root, "sub");
 	assert_int_equal(mkdir(p, 0755), 0);
-	assert_int_equal(treefs_open(&t.fs, t.root, p, t.dir, NULL), 0);
+	assert_int_equal(treefs_open(&t.fs, t.root, p, t.dir, "/tmp", NULL), 0);
 	free(p);
 	*state = &t;
 	return 0;

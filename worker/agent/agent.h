@@ -15,8 +15,6 @@
 #include "worker/agent/link.h"
 #include "worker/agent/treefs.h"
 
-/* The outer directory that commands see as /tmp (profile_inner). */
-#define AGENT_CMD_DIR "/tmp/cmd"
 #define AGENT_COMMAND_MAX 8192 /* bytes of a command: AUDIT's subject */
 
 /* The summary in the making; cut to the limits when it is sent. */
@@ -34,6 +32,8 @@ struct outcome {
 	bool per_test;
 };
 
+struct restore;
+
 struct agent {
 	struct config cfg;
 	struct link *link;
@@ -44,6 +44,7 @@ struct agent {
 	struct strv written;    /* paths below root that edits touched */
 	struct strv reproducer; /* files of TASK.base_patch, below root */
 	struct strv todos;
+	struct restore *restore; /* NULL: protected files are mounted so */
 	uint64_t started_ms;
 	uint64_t audit_seq;
 	uint64_t calls, tools, tried;

@@ -33,7 +33,7 @@ save_dropped(void *ctx, const char *text, size_t len, char *dst, size_t size)
 	if (fd < 0)
 		return;
 	if (fd_write_all(fd, text, len) == 0) {
-		snprintf(dst, size, "/tmp/%s", name);
+		snprintf(dst, size, "%s/%s", t->a->fs.tmp, name);
 		t->saved++;
 		t->saved_bytes += len;
 	} else {

@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "common/spawn.h"
+#include "sandbox/container.h"
 #include "worker/agent/candidate.h"
 #include "worker/agent/command.h"
 #include "worker/agent/edit.h"
@@ -232,6 +233,26 @@ copy_tree(struct agent *a, const char *dst, struct err *e)
 	return r;
 }
 
+/* The spec names the workspace and its /tmp; this copy has its own. */
+static int
+take_places(
+    struct agent *a, struct candidate *c, const char *tree, struct err *e)
+{
+	char *old, *tmp;
+	int r;
+
+	if (c->spec.backend != BACKEND_CONTAINER)
+		return 0;
+	old = path_join(a->cfg.tmp, "cmd");
+	tmp = path_join(c->dir, "tmp");
+	container_move(&c->spec, a->cfg.root, tree);
+	container_move(&c->spec, old, tmp);
+	r = container_make_tmp(tmp, e);
+	free(old);
+	free(tmp);
+	return r;
+}
+
 static int
 start_copy(
     struct agent *a, struct candidate *c, const struct edits *es, struct err *e)
@@ -242,7 +263,8 @@ start_copy(
 
 	if ((r = make_dir(c->dir, "tree", &tree, e)) < 0 ||
 	    (r = copy_tree(a, tree, e)) < 0 ||
-	    (r = write_edits(a, es, tree, e)) < 0)
+	    (r = write_edits(a, es, tree, e)) < 0 ||
+	    (r = take_places(a, c, tree, e)) < 0)
 		goto out;
 	for (i = 0; i < c->spec.n_mounts; i++) {
 		struct sandbox_mount *m = &c->spec.mounts[i];
@@ -264,12 +286,13 @@ out:
 static int
 new_dir(struct agent *a, struct candidate *c, struct err *e)
 {
-	c->dir = xasprintf("/tmp/foray-try-%u-XXXXXX", ++a->dirs);
+	c->dir = path_joinf(a->cfg.tmp, "foray-try-%u-XXXXXX", ++a->dirs);
 	if (mkdtemp(c->dir) == NULL) {
 		free(c->dir);
 		c->dir = NULL;
 		return err_set(e, ERR_SANDBOX,
-		    "no directory can be made in /tmp: %s", strerror(errno));
+		    "no directory can be made in %s: %s", a->cfg.tmp,
+		    strerror(errno));
 	}
 	return 0;
 }
@@ -292,7 +315,7 @@ candidate_start(struct agent *a, struct candidate *c, const json_t *changes,
 		goto out;
 	if ((r = new_dir(a, c, e)) < 0)
 		goto out;
-	if (!a->no_overlay) {
+	if (!a->no_overlay && c->spec.backend == BACKEND_BWRAP) {
 		r = start_overlay(a, c, es, &why);
 		if (r == 0)
 			goto out;

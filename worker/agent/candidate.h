@@ -15,7 +15,7 @@
 #include "worker/agent/exec.h"
 
 struct candidate {
-	char *dir; /* below /tmp, ours */
+	char *dir; /* below the worker's /tmp, ours */
 	struct overlay overlay;
 	struct sandbox_spec spec;
 	struct exec x;

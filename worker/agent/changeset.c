@@ -143,9 +143,9 @@ is_wanted(const char *path, enum change_kind kind, void *ctx)
 
 /* A directory for the diff's two small trees. Yours, removed by the caller. */
 static char *
-scratch(void)
+scratch(const struct agent *a)
 {
-	char *dir = xstrdup("/tmp/foray-diff-XXXXXX");
+	char *dir = path_join(a->cfg.tmp, "foray-diff-XXXXXX");
 
 	if (mkdtemp(dir) == NULL) {
 		free(dir);
@@ -196,8 +196,9 @@ changeset_patch(
 		left += !drop[i];
 	if (left == 0)
 		goto out;
-	if ((tmp = scratch()) == NULL) {
-		r = err_set(e, ERR_SANDBOX, "no directory can be made in /tmp");
+	if ((tmp = scratch(a)) == NULL) {
+		r = err_set(e, ERR_SANDBOX, "no directory can be made in %s",
+		    a->cfg.tmp);
 		goto out;
 	}
 	ch = (struct chosen){ &c, drop };

@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "worker/agent/command.h"
+#include "worker/agent/restore.h"
 
 /* Each costs a start about 0.3 ms, and they add up: at 128 a candidate takes
  * twice its time. Its copy is thrown away, so a few are enough there. */
@@ -14,6 +15,7 @@ void
 command_spec(const struct agent *a, const struct sandbox_spec *base,
     const char *command, struct sandbox_spec *ret)
 {
+	restore_all(a->restore);
 	spec_copy(ret, base);
 	spec_set_cwd(ret, a->cfg.workdir);
 	strv_clear(&ret->argv);
@@ -38,11 +40,30 @@ guard(struct agent *a, const char *rel, size_t n)
 	free(path);
 }
 
+/* Without mounts: its content is looked after by restore.h; that nothing else
+ * stands in its place meanwhile, by its name's being kept. */
+static void
+fix(struct agent *a, const char *rel)
+{
+	char *path = path_join(a->cfg.root, rel);
+
+	strv_add(&a->cfg.inner.fixed, path);
+	strv_add(&a->cfg.candidate.fixed, path);
+	free(path);
+}
+
 void
 command_guard(struct agent *a)
 {
 	size_t i, n = 0;
 
+	if (a->cfg.inner.backend != BACKEND_BWRAP) {
+		a->restore = restore_create(a);
+		for (i = 0; i < a->fs.guarded.n; i++)
+			fix(a, a->fs.guarded.v[i]);
+		fix(a, ".git");
+		return;
+	}
 	for (i = 0; i < a->reproducer.n; i++)
 		guard(a, a->reproducer.v[i], n++);
 	for (i = 0; i < a->fs.guarded.n && n < GUARD_MOUNTS_MAX; i++) {

@@ -68,6 +68,7 @@ config_parse(const char *s, size_t len, struct config *ret, struct err *e)
 	    (r = get_path(j, "workdir", ret->root, &ret->workdir, e)) < 0 ||
 	    (r = get_path(j, "base", IN_BASE, &ret->base, e)) < 0 ||
 	    (r = get_path(j, "up", IN_UP, &ret->up, e)) < 0 ||
+	    (r = get_path(j, "tmp", "/tmp", &ret->tmp, e)) < 0 ||
 	    (r = json_get_str(j, "layout", true, &layout, e)) < 0 ||
 	    (r = json_get_u64(
 		 j, "parallel", 1, MAX_PARALLEL, &ret->parallel, e)) < 0)
@@ -121,6 +122,7 @@ config_clear(struct config *c)
 	free(c->workdir);
 	free(c->base);
 	free(c->up);
+	free(c->tmp);
 	spec_clear(&c->inner);
 	spec_clear(&c->candidate);
 	*c = (struct config){ 0 };

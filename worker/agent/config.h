@@ -5,9 +5,12 @@
  *	{"protocol":1, "token":"hex", "socket":"ipc:///run/foray/link/s",
  *	 "worker":"w1", "root":"/abs/tree", "workdir":"/abs/tree/sub",
  *	 "layout":"overlay"|"tmpfs"|"copy", "parallel":2,
- *	 "inner":SPEC, "candidate":SPEC, "base":IN_BASE, "up":IN_UP}
+ *	 "inner":SPEC, "candidate":SPEC, "base":IN_BASE, "up":IN_UP,
+ *	 "tmp":"/tmp"}
  *
- * SPEC is spec.h's form. workdir, parallel, base and up may be left out.
+ * SPEC is spec.h's form. workdir, parallel, base, up and tmp may be left out.
+ * With specs of the container backend nothing is mounted: root, base and tmp
+ * are where things really are, and commands see tmp/cmd under that name.
  */
 #ifndef WORKER_AGENT_CONFIG_H
 #define WORKER_AGENT_CONFIG_H
@@ -25,6 +28,7 @@ struct config {
 	char *workdir;
 	char *base; /* the snapshot, read-only */
 	char *up;   /* the workspace's upper layer; NULL: it is a copy */
+	char *tmp;  /* the worker's own; commands have tmp/cmd */
 	uint64_t parallel;
 	struct sandbox_spec inner;
 	struct sandbox_spec candidate;

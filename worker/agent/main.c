@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sysexits.h>
 
@@ -17,10 +18,12 @@
 #include "common/loop.h"
 #include "common/path.h"
 #include "sandbox/changes.h"
+#include "sandbox/container.h"
 #include "sandbox/limits.h"
 #include "sandbox/profile.h"
 #include "worker/agent/agent.h"
 #include "worker/agent/command.h"
+#include "worker/agent/restore.h"
 
 #define TASK_WAIT_MS 30000
 #define READY_AGAIN_MS 5000
@@ -112,12 +115,16 @@ guard(struct agent *a)
 static int
 prepare(struct agent *a, struct err *e)
 {
-	int r;
+	char *cmd = path_join(a->cfg.tmp, "cmd");
+	int r = 0;
 
-	if (mkdir(AGENT_CMD_DIR, 0700) < 0 && errno != EEXIST)
-		return err_set(
-		    e, -errno, "mkdir %s: %s", AGENT_CMD_DIR, strerror(errno));
-	r = treefs_open(&a->fs, a->cfg.root, a->cfg.workdir, AGENT_CMD_DIR, e);
+	if (mkdir(cmd, 0700) < 0 && errno != EEXIST)
+		r = err_set(e, -errno, "mkdir %s: %s", cmd, strerror(errno));
+	/* Commands see it as /tmp where mounts are made. */
+	if (r == 0)
+		r = treefs_open(&a->fs, a->cfg.root, a->cfg.workdir, cmd,
+		    a->cfg.inner.backend == BACKEND_BWRAP ? "/tmp" : cmd, e);
+	free(cmd);
 	if (r < 0 || (r = add_reproducer(a, e)) < 0 ||
 	    (r = add_candidate(a, e)) < 0)
 		return r;
@@ -153,9 +160,28 @@ clear(struct agent *a)
 	strv_clear(&a->written);
 	strv_clear(&a->todos);
 	strv_clear(&a->reproducer);
+	restore_free(a->restore);
 	treefs_close(&a->fs);
 	msg_free(a->task_msg);
 	config_clear(&a->cfg);
+}
+
+/* A socket's path has 107 bytes at most, and where nothing is mounted it may
+ * lie deep. */
+static int
+shorten_socket(struct config *c, struct err *e)
+{
+	int fd;
+
+	if (c->inner.backend == BACKEND_BWRAP)
+		return 0;
+	fd = open(link_dir(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_set(
+		    e, -errno, "open %s: %s", link_dir(), strerror(errno));
+	free(c->socket);
+	c->socket = xasprintf("ipc:///proc/self/fd/%d/s", fd);
+	return 0; /* stays open as long as we live */
 }
 
 static int
@@ -163,11 +189,17 @@ work(struct agent *a, struct err *e)
 {
 	int r;
 
-	if ((r = config_read(link_dir(), &a->cfg, e)) < 0)
+	if ((r = config_read(link_dir(), &a->cfg, e)) < 0 ||
+	    (r = shorten_socket(&a->cfg, e)) < 0)
 		return r;
 	if ((r = link_open(a->cfg.socket, a->cfg.worker, &a->link, e)) < 0)
 		return r;
 	if ((r = get_task(a, e)) < 0)
+		return r;
+	/* Connected, and nothing hostile was looked at yet: where no namespace
+	 * keeps us from other sockets, no more of them. */
+	if (a->cfg.inner.backend != BACKEND_BWRAP &&
+	    (r = container_seal_sockets(e)) < 0)
 		return r;
 	a->started_ms = loop_now_ms();
 	do_task(a);

@@ -76,7 +76,7 @@ rg_files(struct agent *a, const struct treefs_name *top, struct strv *ret)
 	char *dir;
 	bool ok;
 
-	dir = xasprintf("%s/%s", top->tmp ? "/tmp" : a->fs.root, top->rel);
+	dir = xasprintf("%s/%s", top->tmp ? a->fs.tmp : a->fs.root, top->rel);
 	spec_copy(&spec, &a->cfg.inner);
 	spec_set_cwd(&spec, dir);
 	strv_clear(&spec.argv);

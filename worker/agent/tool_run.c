@@ -79,8 +79,8 @@ run_command(struct agent *a, const json_t *args, struct tool_result *r)
 	if (cut && *full != '\0') {
 		a->outputs++;
 		tool_printf(r,
-		    "\n[%llu bytes in all; the full output is in /tmp/%s]",
-		    (unsigned long long)x.total, full);
+		    "\n[%llu bytes in all; the full output is in %s/%s]",
+		    (unsigned long long)x.total, a->fs.tmp, full);
 	} else if (*full != '\0') {
 		(void)unlinkat(a->fs.tmp_fd, full, 0);
 	}

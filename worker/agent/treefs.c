@@ -52,12 +52,13 @@ fd_path(int fd)
 
 int
 treefs_open(struct treefs *fs, const char *root, const char *workdir,
-    const char *tmp, struct err *e)
+    const char *tmp, const char *tmp_name, struct err *e)
 {
 	const char *rel;
 	char *clean, *clean_wd;
 
 	*fs = (struct treefs){ .root_fd = -1, .tmp_fd = -1 };
+	fs->tmp = xstrdup(tmp_name);
 	clean = path_normal(root);
 	clean_wd =
 	    path_normal(workdir != NULL && *workdir != '\0' ? workdir : root);
@@ -89,6 +90,7 @@ treefs_close(struct treefs *fs)
 	free(fs->root);
 	free(fs->real_root);
 	free(fs->prefix);
+	free(fs->tmp);
 	strv_clear(&fs->guarded);
 	*fs = (struct treefs){ .root_fd = -1, .tmp_fd = -1 };
 }
@@ -174,7 +176,8 @@ treefs_name(const struct treefs *fs, const char *path, struct treefs_name *ret,
 		clean = path_normal(path);
 		if ((rel = path_rel(clean, fs->root)) != NULL) {
 			ret->rel = clean_rel(rel);
-		} else if ((rel = path_rel(clean, "/tmp")) != NULL) {
+		} else if ((rel = path_rel(clean, fs->tmp)) != NULL ||
+		    (rel = path_rel(clean, "/tmp")) != NULL) {
 			ret->tmp = true;
 			ret->rel = clean_rel(rel);
 		}
@@ -214,7 +217,7 @@ treefs_fd(const struct treefs *fs, const struct treefs_name *n, int flags,
 	base = n->tmp ? fs->tmp_fd : fs->root_fd;
 	if (base < 0)
 		return err_set(
-		    e, -ENOENT, "/tmp/%.200s does not exist", n->rel);
+		    e, -ENOENT, "%s/%.200s does not exist", fs->tmp, n->rel);
 	/* O_NONBLOCK: a fifo must not hold us. */
 	fd = open_beneath(base, n->rel, O_RDONLY | O_NONBLOCK | flags);
 	if (fd == -ENOTDIR && (flags & O_DIRECTORY))

@@ -2,7 +2,8 @@
  * treefs.h - files of the workspace by the names that a model gives.
  *
  * A name is relative to the working directory or absolute below the root (or,
- * for reading, below /tmp, which is where commands have theirs). It is opened
+ * for reading, below /tmp, which is where commands have theirs, or the name
+ * that they have for it). It is opened
  * with openat2(2) beneath the root's descriptor, so that no symbolic link leads
  * out, also when a command swaps one in meanwhile. Writes go to a temporary
  * file beside the target, then rename; the mode stays, and the mtime moves on
@@ -25,6 +26,7 @@
 struct treefs {
 	int root_fd;
 	int tmp_fd; /* of the directory that commands see as /tmp, or -1 */
+	char *tmp;  /* as they name it: "/tmp", or where it is */
 	char *root;
 	char *real_root;     /* as the kernel names it */
 	char *prefix;        /* working directory below root, "" for root */
@@ -37,9 +39,10 @@ struct treefs_name {
 	bool tmp;
 };
 
-/* tmp: what commands see as /tmp; NULL or missing: none. */
+/* tmp: what commands see as /tmp; NULL or missing: none. tmp_name: how they
+ * call it. */
 int treefs_open(struct treefs *fs, const char *root, const char *workdir,
-    const char *tmp, struct err *e);
+    const char *tmp, const char *tmp_name, struct err *e);
 void treefs_close(struct treefs *fs);
 /* Copies and sorts. */
 void treefs_guard(struct treefs *fs, const char *const *v, size_t n);

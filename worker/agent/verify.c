@@ -22,6 +22,7 @@
 #include "worker/agent/command.h"
 #include "worker/agent/exec.h"
 #include "worker/agent/output.h"
+#include "worker/agent/restore.h"
 #include "worker/agent/syntax.h"
 #include "worker/agent/verify.h"
 
@@ -263,9 +264,11 @@ verify_run(struct agent *a)
 		    a, "error", "open %s: %s", a->cfg.base, strerror(errno));
 		return;
 	}
-	if (apply(&v) == 0 && add_reproducer(&v) == 0 && parses(&v) == 0 &&
-	    checks(&v) == 0)
-		verify_tests(a);
+	if (apply(&v) == 0 && add_reproducer(&v) == 0) {
+		restore_renew(a);
+		if (parses(&v) == 0 && checks(&v) == 0)
+			verify_tests(a);
+	}
 	explain(a);
 	strv_clear(&v.paths);
 	strv_clear(&v.left);

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "worker/agent/baseline.h"
 #include "worker/agent/output.h"
+#include "worker/agent/restore.h"
 #include "worker/agent/verify.h"
 
 #define LEAST_LIMIT_MS 10000
@@ -168,7 +169,12 @@ judge(struct agent *a, const struct test_run *t)
 	uint64_t gone;
 	char *why = NULL;
 
-	if ((name = against(a, t)) != NULL)
+	/* What can't be written is no matter of trust; here it could be. */
+	if ((name = restore_changed(a->restore)) != NULL)
+		agent_end(a, "refuted",
+		    "%.300s is protected and was changed while the tests ran",
+		    name);
+	else if ((name = against(a, t)) != NULL)
 		agent_end(a, "refuted", "%s: %.300s",
 		    in_list(&task->failing, name) ? "it still fails"
 						  : "a test fails now",

@@ -22,6 +22,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "sandbox/killtree.h"
 #include "sandbox/limits.h"
 #include "sandbox/workspace.h"
 #include "worker/host/host_int.h"
@@ -37,6 +38,7 @@
 #define END_MS 700        /* for the end, when we are told to go at once */
 #define END_QUIET_MS 5000 /* for the end after DRAIN */
 #define END_REAP_MS 200   /* of it: for the workers' processes */
+#define FEATURES_MAX (LAYOUT_COPY + 2)
 
 /* --- what is said -------------------------------------------------------- */
 
@@ -53,13 +55,16 @@ processors(void)
 /* What the probe found and all below it: each needs less than the one before.
  */
 static size_t
-features(enum layout best, const char *ret[LAYOUT_COPY + 1])
+features(const struct host *h, const char *ret[FEATURES_MAX])
 {
+	const enum layout best = h->layout;
 	size_t n = 0;
 	int l;
 
 	for (l = (int)best; l <= LAYOUT_COPY; l++)
 		ret[n++] = slot_layout((enum layout)l);
+	if (h->place->backend == BACKEND_CONTAINER)
+		ret[n++] = "container";
 	return n;
 }
 
@@ -78,7 +83,7 @@ say_hello(struct host *h)
 {
 	struct msg m = { .type = MSG_HELLO };
 	struct msg_hello *hello = &m.u.hello;
-	const char *layouts[LAYOUT_COPY + 1];
+	const char *layouts[FEATURES_MAX];
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 
 	hello->protocol = PROTO_VERSION;
@@ -88,7 +93,7 @@ say_hello(struct host *h)
 	hello->cpus = processors();
 	if (pages > 0 && size > 0)
 		hello->memory_mib = (uint64_t)pages * (uint64_t)size >> 20;
-	hello->features.n = features(h->layout, layouts);
+	hello->features.n = features(h, layouts);
 	hello->features.v = layouts;
 	h->hello_ms = loop_now_ms();
 	say(h, &m);
@@ -215,7 +220,9 @@ host_start(struct host *h, struct err *e)
 		if ((r = path_mkdirs(h->cache, 0700, e)) < 0)
 			return r;
 	}
-	h->layout = choose_layout(h->scratch);
+	h->layout = h->place->backend == BACKEND_CONTAINER
+	    ? LAYOUT_COPY /* nothing can be mounted */
+	    : choose_layout(h->scratch);
 	h->zctx = zmq_ctx_new();
 	if (h->zctx == NULL)
 		return err_set(e, -errno, "zmq: %s", zmq_strerror(errno));
@@ -255,6 +262,8 @@ host_end(struct host *h)
 	slots_free(h->slots);
 	if (getpid() == 1)
 		(void)kill(-1, SIGKILL); /* all of the namespace but us */
+	else if (h->place->backend == BACKEND_CONTAINER)
+		(void)killtree(true, END_REAP_MS);
 	reap_all(END_REAP_MS);
 	if (h->scratch != NULL)
 		reap_tree(h->scratch);

@@ -8,6 +8,9 @@
  * that dies before the child has asked for it is not noticed, and getppid() is
  * 0 in the new namespace in any case. The pipe alone is noticed only by a
  * process that runs its loop. Together they cover both.
+ *
+ * Without namespaces (container backend) the launcher does what the kernel does
+ * for a pid namespace: it is a subreaper, and ends what is left below it.
  */
 #include "common/compat.h"
 
@@ -26,9 +29,11 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/spawn.h"
+#include "sandbox/killtree.h"
 #include "sandbox/probe.h"
 
 #define KILL_AFTER_MS 2000 /* from SIGTERM to SIGKILL */
+#define GONE_MS 5000       /* for the rest of a tree, without a namespace */
 
 /* --- lifelines ----------------------------------------------------------- */
 
@@ -40,13 +45,19 @@ is_hung_up(int fd)
 	return fd >= 0 && poll(&p, 1, 0) > 0;
 }
 
-void
-lifelines_arm(const struct lifelines *l)
+static void
+arm(const struct lifelines *l, int signo)
 {
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+	if (prctl(PR_SET_PDEATHSIG, signo, 0, 0, 0) < 0)
 		fatal("death signal: %s", strerror(errno));
 	if (is_hung_up(l->foray) || is_hung_up(l->launcher))
 		_exit(128 + SIGKILL);
+}
+
+void
+lifelines_arm(const struct lifelines *l)
+{
+	arm(l, SIGKILL);
 }
 
 static void
@@ -161,10 +172,10 @@ our_signals(sigset_t *ret)
 	sigaddset(ret, SIGCHLD);
 }
 
-static void wait_for(pid_t pid) noreturn_fn;
+static void wait_for(pid_t pid, bool subreaper) noreturn_fn;
 
 static void
-wait_for(pid_t pid)
+wait_for(pid_t pid, bool subreaper)
 {
 	uint64_t kill_at = 0, now;
 	struct timespec ts;
@@ -173,8 +184,11 @@ wait_for(pid_t pid)
 
 	our_signals(&set);
 	for (;;) {
-		if (waitpid(pid, &status, WNOHANG) == pid)
+		if (waitpid(pid, &status, WNOHANG) == pid) {
+			if (subreaper)
+				(void)killtree(true, GONE_MS);
 			_exit(spawn_status(status)); /* no fork works now */
+		}
 		now = loop_now_ms();
 		if (kill_at != 0 && now >= kill_at) {
 			(void)kill(pid, SIGKILL); /* gone is as good */
@@ -195,9 +209,18 @@ wait_for(pid_t pid)
 	}
 }
 
-void
-launch(int lifeline_fd, struct lifelines *ret)
+/* What a pid namespace does by itself: nothing below us gets away. */
+static void
+be_subreaper(void)
 {
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		fatal("subreaper: %s", strerror(errno));
+}
+
+void
+launch(int lifeline_fd, enum sandbox_backend backend, struct lifelines *ret)
+{
+	const bool bare = backend == BACKEND_CONTAINER;
 	struct lifelines l = { .foray = lifeline_fd, .launcher = -1 };
 	int pipe_fds[2];
 	struct err e;
@@ -214,12 +237,14 @@ launch(int lifeline_fd, struct lifelines *ret)
 		fatal("signals: %s", strerror(errno));
 
 	if (lifeline_fd >= 0)
-		lifelines_arm(&l);
-	if (new_namespaces(&e) < 0)
+		arm(&l, bare ? SIGTERM : SIGKILL);
+	if (bare)
+		be_subreaper();
+	else if (new_namespaces(&e) < 0)
 		no_sandbox(&e);
 	/* A new user namespace is a change of credentials. */
 	if (lifeline_fd >= 0)
-		lifelines_arm(&l);
+		arm(&l, bare ? SIGTERM : SIGKILL);
 
 	if (fd_pipe(pipe_fds) < 0)
 		fatal("pipe: %s", strerror(errno));
@@ -231,8 +256,10 @@ launch(int lifeline_fd, struct lifelines *ret)
 	if (pid > 0) {
 		fd_close(&pipe_fds[0]);
 		fd_close(&lifeline_fd);
-		wait_for(pid);
+		wait_for(pid, bare);
 	}
+	if (bare)
+		be_subreaper();
 	fd_close(&pipe_fds[1]);
 	l.launcher = pipe_fds[0];
 	lifelines_arm(&l);

@@ -5,7 +5,7 @@
  * start, where --die-with-parent has a race. An ordinary user needs a user
  * namespace around it (identity mapped).
  *
- *	launch(lifeline_fd, &lines);	only pid 1 comes back from this
+ *	launch(lifeline_fd, backend, &lines);	only pid 1 comes back from this
  *	... become another uid
  *	lifelines_arm(&lines);
  *	lifelines_watch(&lines, loop);
@@ -13,11 +13,17 @@
  * The process that was started ("launcher") stays outside, waits, passes
  * SIGTERM, SIGINT and SIGHUP on as SIGTERM (and SIGKILL two seconds later), and
  * exits with the host's status.
+ *
+ * With the container backend there are no namespaces. Then the launcher is a
+ * subreaper: when the host ends, or foray does, it looks up all that is below
+ * it and ends that (killtree.h). It is itself told of foray's end by SIGTERM,
+ * not by SIGKILL, since somebody has to be left to do so.
  */
 #ifndef WORKER_HOST_LAUNCH_H
 #define WORKER_HOST_LAUNCH_H
 
 #include "common/loop.h"
+#include "sandbox/spec.h"
 
 /* Exit statuses of the program. */
 enum {
@@ -37,7 +43,8 @@ struct lifelines {
  * closed. SIGTERM, SIGINT, SIGHUP and SIGCHLD are blocked afterwards, for the
  * loop. Ends the program with EXIT_SANDBOX and a message when there are no
  * namespaces to be had. */
-void launch(int lifeline_fd, struct lifelines *ret);
+void launch(
+    int lifeline_fd, enum sandbox_backend backend, struct lifelines *ret);
 
 /* Death signal, then the check that nobody died before it was set; ends the
  * process if one did. A change of uid clears the signal: call it again. */

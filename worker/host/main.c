@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "common/log.h"
+#include "sandbox/container.h"
 #include "sandbox/probe.h"
 #include "worker/host/host.h"
 #include "worker/host/launch.h"
@@ -24,8 +25,10 @@ main(int argc, char **argv)
 	log_init("foray-host");
 	options_parse(&o, argc, argv);
 
-	launch(o.lifeline_fd, &lines);
-	/* Pid 1 from here on. */
+	if (o.backend == BACKEND_CONTAINER)
+		log_warn("%s", container_warning());
+	launch(o.lifeline_fd, o.backend, &lines);
+	/* Pid 1 from here on; without namespaces a subreaper. */
 	status = place_prepare(&o, &place, &e);
 	if (status < 0) {
 		log_error("%s", e.text);
@@ -34,7 +37,9 @@ main(int argc, char **argv)
 	lifelines_arm(&lines);
 
 	/* foray has tried it before it started us. */
-	if (o.lifeline_fd < 0 && probe_sandbox(&e) < 0) {
+	if (o.lifeline_fd < 0 &&
+	    (o.backend == BACKEND_CONTAINER ? container_probe(&e)
+					    : probe_sandbox(&e)) < 0) {
 		log_error("%s", e.text);
 		exit(EXIT_SANDBOX);
 	}

@@ -24,6 +24,7 @@ enum {
 	OPT_LIFELINE_FD,
 	OPT_SHOW,
 	OPT_PROFILE,
+	OPT_SANDBOX,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -38,6 +39,7 @@ static const struct option long_options[] = {
 	{ "lifeline-fd", required_argument, NULL, OPT_LIFELINE_FD },
 	{ "show", required_argument, NULL, OPT_SHOW },
 	{ "profile", required_argument, NULL, OPT_PROFILE },
+	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -58,6 +60,8 @@ static const char help_text[] =
     "                      given again\n"
     "  --profile NAME      sandbox of commands: strict, default, build, debug,\n"
     "                      one of yours, or a file\n"
+    "  --sandbox KIND      bwrap (default), or container: one layer less, where\n"
+    "                      no namespaces can be had (foray-host(8))\n"
     "  --lifeline-fd N     end when the pipe on descriptor N is hung up\n"
     "  --help, --version\n";
 
@@ -112,6 +116,8 @@ absolute(const char *path, const char *what)
 static void
 take_option(struct options *o, int c)
 {
+	struct err e;
+
 	switch (c) {
 	case OPT_CONNECT:
 		o->connect = optarg;
@@ -145,6 +151,10 @@ take_option(struct options *o, int c)
 		break;
 	case OPT_PROFILE:
 		o->profile = optarg;
+		break;
+	case OPT_SANDBOX:
+		if (backend_parse(optarg, &o->backend, &e) < 0)
+			usage(e.text);
 		break;
 	case OPT_HELP:
 		print(help_text);

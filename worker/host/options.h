@@ -3,6 +3,7 @@
 #define WORKER_HOST_OPTIONS_H
 
 #include "common/strv.h"
+#include "sandbox/spec.h"
 
 struct options {
 	const char *connect;   /* the orchestrator's endpoint */
@@ -14,6 +15,7 @@ struct options {
 	int lifeline_fd;       /* -1: not started by foray */
 	struct strv show;      /* more directories to show read-only */
 	const char *profile;   /* name or file; NULL: "default" */
+	enum sandbox_backend backend;
 };
 
 /* Ends the program for --help, --version and errors of usage (status 2). */

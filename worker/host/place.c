@@ -18,6 +18,8 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "sandbox/container.h"
+#include "sandbox/lockdir.h"
 #include "worker/host/options.h"
 
 static bool
@@ -263,12 +265,74 @@ drop_caps(struct err *e)
 	return 0;
 }
 
+/* --- without mounts --------------------------------------------------------
+ */
+
+static int
+copy_worker(struct place *p, struct err *e)
+{
+	uid_t uid = stage_uid();
+	char *copy = NULL, *lock = NULL;
+	struct buf b;
+	int r;
+
+	buf_init(&b, (size_t)256 << 20);
+	if ((r = lockdir_create(p->scratch, "", &p->bin, &p->bin_lock, e)) < 0)
+		goto out;
+	copy = path_join(p->bin, "foray-worker");
+	lock = path_join(p->bin, "lock");
+	if ((r = file_read(p->worker, false, &b, e)) < 0 ||
+	    (r = file_write(copy, b.data, b.len, 0755, e)) < 0)
+		goto out;
+	/* So that a later host can sweep it. */
+	if (chmod(copy, 0755) < 0 || lchown(copy, uid, uid) < 0 ||
+	    lchown(lock, uid, uid) < 0 || lchown(p->bin, uid, uid) < 0) {
+		r = err_set(
+		    e, -errno, "give %s away: %s", copy, strerror(errno));
+		goto out;
+	}
+	free(p->worker);
+	p->worker = copy;
+	copy = NULL;
+out:
+	free(copy);
+	free(lock);
+	buf_clear(&b);
+	return r;
+}
+
+/* What root's other uid can't walk to, and can't have bound either. */
+static int
+leave_unreachable(struct place *p, struct err *e)
+{
+	struct strv dropped = { 0 };
+	int r = 0;
+
+	if (geteuid() != 0)
+		return 0;
+	container_tools(&p->tools, &dropped);
+	for (size_t i = 0; i < dropped.n; i++)
+		log_warn("%s is not shown to workers: uid %d, which they run "
+			 "as, can't reach it",
+		    dropped.v[i], SANDBOX_UID);
+	strv_clear(&dropped);
+	if (!container_is_reachable(p->worker))
+		r = copy_worker(p, e);
+	return r;
+}
+
 static int
 go_down(struct place *p, const char *ipc, struct err *e)
 {
 	char *dir, *before;
 	int r;
 
+	if (p->backend == BACKEND_CONTAINER) {
+		p->machine_proc =
+		    open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		r = leave_unreachable(p, e);
+		return r < 0 ? r : container_drop(e);
+	}
 	r = stage_all(p, ipc, e);
 	if (r == 0)
 		r = stage_drop(&p->stage, e);
@@ -301,9 +365,12 @@ place_prepare(const struct options *o, struct place *ret, struct err *e)
 	int r = 0;
 
 	memset(&p, 0, sizeof p);
-	p.machine_proc = -1;
+	p.machine_proc = p.bin_lock = -1;
+	p.backend = o->backend;
 	if (o->cache != NULL)
 		cache = path_normal(o->cache);
+	else if (o->backend == BACKEND_CONTAINER)
+		r = container_cache(&cache, e);
 	else
 		r = path_cache_dir(&cache, e);
 	if (r < 0)
@@ -341,6 +408,10 @@ void
 place_clear(struct place *p)
 {
 	stage_clear(&p->stage);
+	if (p->bin != NULL)
+		(void)path_rmtree(p->bin, NULL);
+	fd_close(&p->bin_lock);
+	free(p->bin);
 	fd_close(&p->machine_proc);
 	toolchain_clear(&p->tools);
 	profile_view_clear(&p->view);

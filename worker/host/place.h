@@ -6,7 +6,10 @@
  * the drop. As an ordinary user it only makes directories and gives up what
  * the user namespace brought.
  *
- * /proc is that of our pid namespace afterwards. bwrap looks its child up
+ * With the container backend nothing can be bound: what the workers' uid can't
+ * reach is copied (the program) or not shown (toolchains below a 0700 home).
+ *
+ * Else /proc is that of our pid namespace afterwards. bwrap looks its child up
  * there by the number that it has for us, and dies when it finds nothing.
  */
 #ifndef WORKER_HOST_PLACE_H
@@ -25,9 +28,12 @@ struct place {
 	struct profile_view view; /* as tools */
 	/* As they are reached now: */
 	char *endpoint;
-	char *scratch;    /* parent of our scratch directory */
-	char *snapshots;  /* the store */
-	char *worker;     /* the program foray-worker */
+	char *scratch;   /* parent of our scratch directory */
+	char *snapshots; /* the store */
+	char *worker;    /* the program foray-worker */
+	char *bin;       /* directory of a copy of it, or NULL */
+	int bin_lock;
+	enum sandbox_backend backend;
 	int machine_proc; /* /proc as it was when we came: the machine's */
 };
 

@@ -69,6 +69,7 @@ slot_free(struct slot *s)
 	buf_clear(&s->tail);
 	explicit_bzero(s->token, sizeof s->token);
 	free(s->link);
+	free(s->tmp);
 	TAILQ_REMOVE(&s->all->list, s, entry);
 	s->all->n--;
 	free(s);

@@ -30,6 +30,7 @@ struct slot {
 
 	struct workspace ws;
 	char *link; /* directory of socket and worker.json */
+	char *tmp;  /* backend container: the worker's /tmp; else NULL */
 	int dir_fd; /* of the workspace's directory: a short way to sockets */
 	int listen_fd; /* the socket in the sandbox */
 	struct ipc_file listener;

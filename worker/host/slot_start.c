@@ -13,6 +13,7 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "sandbox/container.h"
 #include "sandbox/profile.h"
 #include "worker/host/place.h"
 #include "worker/host/slot_int.h"
@@ -37,7 +38,7 @@ slot_layout(enum layout l)
 
 /* ASSIGN after the check. */
 struct order {
-	const char *root;
+	char *root;
 	char *workdir; /* absolute */
 	char *base;    /* the snapshot's tree */
 };
@@ -45,6 +46,7 @@ struct order {
 static void
 order_clear(struct order *o)
 {
+	free(o->root);
 	free(o->workdir);
 	free(o->base);
 }
@@ -121,7 +123,7 @@ check_order(const struct slot *s, const struct msg_assign *a, struct order *ret,
 	if (!is_snapshot_id(msg_str(a->snapshot)))
 		return err_set(
 		    e, ERR_PROTO, "the snapshot's id is not 32 hex digits");
-	ret->root = msg_str(a->root);
+	ret->root = xstrdup(msg_str(a->root));
 	if (!is_clean_absolute(ret->root))
 		return err_set(
 		    e, ERR_PROTO, "the root is not an absolute clean path");
@@ -156,6 +158,38 @@ make_workspace(struct slot *s, const struct order *o, struct err *e)
 	    path_joinf(c->scratch, "%s.%ju", s->name, (uintmax_t)s->all->seq++);
 	r = workspace_create(dir, o->base, c->layout, &s->ws, e);
 	free(dir);
+	return r;
+}
+
+static bool
+is_bare(const struct slot *s)
+{
+	return s->all->conf.place->backend == BACKEND_CONTAINER;
+}
+
+/* Nothing can be mounted: the tree is where its copy is, and so is the
+ * worker's /tmp. Of it commands see "cmd" only. */
+static int
+take_places(struct slot *s, struct order *o, struct err *e)
+{
+	const char *rel = path_rel(o->workdir, o->root);
+	char *workdir, *cmd;
+	int r;
+
+	if (!is_bare(s))
+		return 0;
+	workdir = rel != NULL && *rel != '\0' ? path_join(s->ws.tree_src, rel)
+					      : xstrdup(s->ws.tree_src);
+	free(o->workdir);
+	o->workdir = workdir;
+	free(o->root);
+	o->root = xstrdup(s->ws.tree_src);
+	s->tmp = path_join(s->ws.dir, "t");
+	cmd = path_join(s->tmp, "cmd");
+	r = container_make_tmp(s->tmp, e);
+	if (r == 0)
+		r = container_make_tmp(cmd, e);
+	free(cmd);
 	return r;
 }
 
@@ -211,12 +245,19 @@ cache_of(const struct slot *s, const struct msg_assign *a)
 }
 
 static json_t *
-inner_json(const struct profile *p, const struct msg_assign *a, bool fresh)
+inner_json(const struct slot *s, const struct profile *p,
+    const struct msg_assign *a, bool fresh)
 {
 	struct sandbox_spec spec;
+	char *cmd;
 	json_t *j;
 
 	profile_inner(p, fresh, &spec);
+	if (s->tmp != NULL) {
+		cmd = path_join(s->tmp, "cmd");
+		container_spec(&spec, cmd, CONTAINER_DROP_GUARDS);
+		free(cmd);
+	}
 	set_limits(a, &spec.limits);
 	j = spec_to_json(&spec);
 	spec_clear(&spec);
@@ -234,7 +275,7 @@ inner_profile(const struct slot *s, const struct order *o,
 	ret->tools = &s->all->conf.place->tools;
 	ret->root = o->root;
 	ret->workdir = o->workdir;
-	ret->tree_src = candidate ? "@merged" : o->root;
+	ret->tree_src = candidate && s->tmp == NULL ? "@merged" : o->root;
 }
 
 static json_t *
@@ -243,6 +284,8 @@ worker_json(
 {
 	struct profile inner, candidate;
 	json_t *j = json_object();
+	const char *link = s->tmp != NULL ? s->link : IN_LINK;
+	char *socket = xasprintf("ipc://%s/s", link);
 	uint64_t parallel = a->parallel > 0 ? a->parallel : DEFAULT_PARALLEL;
 
 	inner_profile(s, o, a, false, &inner);
@@ -252,7 +295,7 @@ worker_json(
 		0 ||
 	    json_object_set_new(j, "token", json_string(s->token)) < 0 ||
 	    json_object_set_new(
-		j, "socket", json_string("ipc://" IN_LINK "/s")) < 0 ||
+		j, "socket", json_str_lossy(socket, strlen(socket))) < 0 ||
 	    json_object_set_new(j, "worker", json_string(s->name)) < 0 ||
 	    json_object_set_new(
 		j, "root", json_str_lossy(o->root, strlen(o->root))) < 0 ||
@@ -262,10 +305,16 @@ worker_json(
 		j, "layout", json_string(slot_layout(s->ws.layout))) < 0 ||
 	    json_object_set_new(
 		j, "parallel", json_integer((json_int_t)parallel)) < 0 ||
-	    json_object_set_new(j, "inner", inner_json(&inner, a, false)) < 0 ||
+	    json_object_set_new(j, "inner", inner_json(s, &inner, a, false)) <
+		0 ||
 	    json_object_set_new(
-		j, "candidate", inner_json(&candidate, a, true)) < 0)
+		j, "candidate", inner_json(s, &candidate, a, true)) < 0)
 		fatal("worker.json: out of memory");
+	if (s->tmp != NULL &&
+	    (json_object_set_new(j, "tmp", json_string(s->tmp)) < 0 ||
+		json_object_set_new(j, "base", json_string(o->base)) < 0))
+		fatal("worker.json: a path is not UTF-8");
+	free(socket);
 	return j;
 }
 
@@ -313,6 +362,12 @@ outer_spec(const struct slot *s, const struct order *o,
 	p.link_src = s->link;
 	p.worker_src = place->worker;
 	profile_outer(&p, ret);
+	if (s->tmp != NULL) {
+		container_spec(ret, s->tmp, CONTAINER_DROP_GUARDS);
+		strv_clear(&ret->argv);
+		strv_add(&ret->argv, place->worker);
+		strv_setenv(&ret->env, "FORAY_LINK", s->link);
+	}
 	stage_spec(&place->stage, ret);
 }
 
@@ -359,6 +414,8 @@ slot_make(struct slot *s, const struct msg_assign *a, struct err *e)
 	r = check_order(s, a, &o, e);
 	if (r == 0)
 		r = make_workspace(s, &o, e);
+	if (r == 0)
+		r = take_places(s, &o, e);
 	if (r == 0)
 		r = make_socket(s, e);
 	if (r == 0)
