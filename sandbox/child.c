@@ -35,6 +35,7 @@ struct work {
 	char *bwrap;
 	int status_fd, report_fd; /* after the descriptors were sorted */
 	int args_fd, filter_fd;
+	int hold_fd;
 };
 
 static void
@@ -70,7 +71,7 @@ move_up(int fd, struct err *e)
 static int
 sort_fds(struct work *w, struct err *e)
 {
-	int fds[3], keep[2];
+	int fds[3], keep[3];
 
 	for (int i = 0; i < 3; i++) {
 		if ((fds[i] = move_up(w->c->start->fds[i], e)) < 0)
@@ -78,6 +79,8 @@ sort_fds(struct work *w, struct err *e)
 	}
 	if ((w->status_fd = move_up(w->c->status_fd, e)) < 0)
 		return w->status_fd;
+	if (w->c->hold_fd >= 0 && (w->hold_fd = move_up(w->c->hold_fd, e)) < 0)
+		return w->hold_fd;
 	for (int i = 0; i < 3; i++) {
 		if (dup2(fds[i], i) < 0)
 			return err_set(e, ERR_SANDBOX, "descriptor %d: %s", i,
@@ -85,6 +88,7 @@ sort_fds(struct work *w, struct err *e)
 	}
 	keep[0] = w->status_fd;
 	keep[1] = w->report_fd;
+	keep[2] = w->hold_fd;
 	spawn_child_clean(keep, nitems(keep));
 	(void)fd_cloexec(w->report_fd, true);
 	return 0;
@@ -256,6 +260,10 @@ exec_bwrap(struct work *w, struct err *e)
 
 	strv_addl(&args, "bwrap", "--args", (char *)NULL);
 	strv_addf(&args, "%d", w->args_fd);
+	if (w->hold_fd >= 0) {
+		strv_add(&args, "--block-fd");
+		strv_addf(&args, "%d", w->hold_fd);
+	}
 	strv_add(&args, "--");
 	strv_extend(&args, &w->spec.argv);
 	argv = strv_argv(&args);
@@ -290,7 +298,9 @@ prepare(struct work *w, struct err *e)
 void
 child_run(const struct child *c)
 {
-	struct work w = { .c = c, .status_fd = -1, .report_fd = -1 };
+	struct work w = {
+		.c = c, .status_fd = -1, .report_fd = -1, .hold_fd = -1
+	};
 	const struct sandbox_start *s = c->start;
 	struct err e;
 

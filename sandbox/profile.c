@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "sandbox/netns.h"
 #include "sandbox/profile.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -165,6 +166,14 @@ environment(struct sandbox_spec *s, const struct toolchain *t)
 		tool_env(s, t);
 }
 
+static void
+egress(struct sandbox_spec *s, const struct profile *p)
+{
+	s->egress = p->egress;
+	if (p->egress)
+		netns_proxy_env(&s->env);
+}
+
 /* --- the tree --------------------------------------------------------------
  */
 
@@ -245,6 +254,7 @@ profile_inner(const struct profile *p, bool fresh_tmp, struct sandbox_spec *ret)
 	guarded(ret, p, src);
 	seal(ret);
 	environment(ret, p->tools);
+	egress(ret, p);
 	cwd(ret, p);
 }
 
@@ -261,5 +271,6 @@ profile_direct(const struct profile *p, struct sandbox_spec *ret)
 	guarded(ret, p, p->tree_src);
 	seal(ret);
 	environment(ret, p->tools);
+	egress(ret, p);
 	cwd(ret, p);
 }

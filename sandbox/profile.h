@@ -36,6 +36,7 @@ struct profile {
 	/* inner */
 	const struct strv *guarded; /* files below root to bind read-only over
 				       themselves; may be NULL */
+	bool egress; /* inner, direct: by a proxy to allowed hosts, netns.h */
 };
 
 /* Outer: the worker's. argv is set: the worker program. */

@@ -15,6 +15,7 @@
 #include "common/path.h"
 #include "common/spawn.h"
 #include "sandbox/child.h"
+#include "sandbox/netns.h"
 #include "sandbox/seccomp.h"
 #include "sandbox/start.h"
 
@@ -92,6 +93,12 @@ check(const struct sandbox_start *s, struct err *e)
 		    "refused: a sandbox started as root is no wall");
 	if (s->spec->argv.n == 0)
 		return err_set(e, ERR_SANDBOX, "no command to run");
+	if (s->ret_listen != NULL)
+		*s->ret_listen = -1;
+	if (s->ret_listen != NULL && s->spec->backend != BACKEND_BWRAP)
+		return err_set(e, ERR_SANDBOX,
+		    "allowed hosts (network.allow) need a sandbox with a "
+		    "network of its own: not in container mode");
 	return 0;
 }
 
@@ -188,7 +195,7 @@ find_number(const char *text, const char *key, long *ret)
  * the end of the monitor would not end it, so we hold it by ourselves. bwrap
  * names it before it lets it go on, and can't have reaped it yet. */
 static int
-catch_init(int status_fd)
+catch_init(int status_fd, pid_t *ret_pid)
 {
 	char line[512];
 	long pid;
@@ -196,6 +203,7 @@ catch_init(int status_fd)
 	if (!read_line(status_fd, line, sizeof line) ||
 	    !find_number(line, "\"child-pid\"", &pid) || pid <= 1)
 		return -1; /* bwrap failed: sandbox_finished() will say so */
+	*ret_pid = (pid_t)pid;
 	return pidfd_open((pid_t)pid, 0);
 }
 
@@ -206,12 +214,29 @@ reap(pid_t pid)
 		continue;
 }
 
+/* The command waits behind hold_fd until its way to the proxy is there. */
+static int
+listen_inside(const struct sandbox_start *s, const struct sandbox_proc *p,
+    pid_t init, int hold_fd, struct err *e)
+{
+	int r;
+
+	if (p->init_fd < 0)
+		return 0; /* as above */
+	if ((r = netns_listen(p->init_fd, init, NETNS_PORT, s->ret_listen, e)) <
+	    0)
+		return r;
+	(void)fd_write_all(hold_fd, "", 1); /* gone: so is the command */
+	return 0;
+}
+
 static int
 start_once(struct child *c, struct sandbox_proc *ret, struct err *e)
 {
 	struct sandbox_proc p = { .pid = -1, .status_fd = -1, .init_fd = -1 };
 	int status[2] = { -1, -1 }, reports[2] = { -1, -1 };
-	int r;
+	int hold[2] = { -1, -1 }, r;
+	pid_t init = -1;
 
 	/* A socket, since one can look into it: read_line(). */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, status) < 0) {
@@ -222,6 +247,11 @@ start_once(struct child *c, struct sandbox_proc *ret, struct err *e)
 		r = err_set(e, ERR_SANDBOX, "pipe: %s", strerror(-r));
 		goto out;
 	}
+	if (c->start->ret_listen != NULL && (r = fd_pipe(hold)) < 0) {
+		r = err_set(e, ERR_SANDBOX, "pipe: %s", strerror(-r));
+		goto out;
+	}
+	c->hold_fd = hold[0];
 	c->status_fd = status[1];
 	c->report_fd = reports[1];
 	if ((p.pid = fork_child(c)) < 0) {
@@ -235,7 +265,14 @@ start_once(struct child *c, struct sandbox_proc *ret, struct err *e)
 		reap(p.pid);
 		goto out;
 	}
-	p.init_fd = catch_init(status[0]);
+	p.init_fd = catch_init(status[0], &init);
+	if (c->start->ret_listen != NULL &&
+	    (r = listen_inside(c->start, &p, init, hold[1], e)) < 0) {
+		sandbox_kill(&p);
+		reap(p.pid);
+		fd_close(&p.init_fd);
+		goto out;
+	}
 	(void)fd_nonblock(status[0], true);
 	p.status_fd = status[0];
 	status[0] = -1;
@@ -244,6 +281,7 @@ out:
 	for (int i = 0; i < 2; i++) {
 		fd_close(&status[i]);
 		fd_close(&reports[i]);
+		fd_close(&hold[i]);
 	}
 	return r;
 }
@@ -256,7 +294,7 @@ sandbox_start(
 		.layer = s->spec->layer,
 		.ptrace = s->spec->ptrace,
 	};
-	struct child c = { .start = s };
+	struct child c = { .start = s, .hold_fd = -1 };
 	char *bwrap = NULL;
 	int r;
 

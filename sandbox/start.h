@@ -33,6 +33,9 @@ struct sandbox_start {
 	 * path to stage with an idmapped owner, or NULL. */
 	bool stage;
 	const char *live;
+	/* Not NULL: a socket that listens inside on 127.0.0.1, NETNS_PORT
+	 * (netns.h), made before the command runs; yours. */
+	int *ret_listen;
 };
 
 struct sandbox_proc {
