@@ -18,7 +18,7 @@ int fd_pass(int sock, const void *p, size_t len, const int *fds, size_t n);
 /* Bytes received (0: the end), or -errno. *ret_n (max at most) descriptors are
  * yours and close-on-exec; more of them than max, or more bytes than size in a
  * packet, are refused as a whole: -EMSGSIZE. */
-ssize_t fd_take(int sock, void *p, size_t size, int *ret_fds, size_t max,
-    size_t *ret_n);
+ssize_t fd_take(
+    int sock, void *p, size_t size, int *ret_fds, size_t max, size_t *ret_n);
 
 #endif

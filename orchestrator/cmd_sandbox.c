@@ -20,6 +20,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "orchestrator/cmd.h"
+#include "orchestrator/egress/single.h"
 #include "orchestrator/run/run.h"
 #include "sandbox/profile.h"
 #include "sandbox/snapshot.h"
@@ -30,12 +31,15 @@ static int cmd_sandbox_main(int argc, char **argv);
 
 const struct cmd cmd_sandbox = {
 	.name = "sandbox",
-	.synopsis = "[-C DIR] [--copy] -- CMD [ARG]...",
+	.synopsis = "[-C DIR] [--copy] [--allow-net HOST]... -- CMD [ARG]...",
 	.purpose = "Run a command in the worker's command sandbox",
 	.help =
 	    "  -C, --repo DIR   the tree (.); writable, its .git read-only\n"
-	    "      --copy       on a copy that is thrown away\n\n"
-	    "No network, no home directory, no other processes. The command's "
+	    "      --copy       on a copy that is thrown away\n"
+	    "      --allow-net HOST[:PORT]\n"
+	    "                   reach this host by a proxy (more: again; "
+	    "settings: network.allow)\n\n"
+	    "No network but that, no home directory, no other processes. The command's "
 	    "exit status is\npassed on; 125 is a failure of the sandbox "
 	    "itself.\n",
 	.run = cmd_sandbox_main,
@@ -46,6 +50,7 @@ struct tree {
 	struct snapshot snap;   /* --copy */
 	struct overlay overlay; /* --copy */
 	bool copy;
+	struct strv allow; /* --allow-net */
 };
 
 static void
@@ -57,6 +62,7 @@ tree_clear(struct tree *t)
 	snapshot_clear(&t->snap);
 	free(t->dir);
 	free(t->root);
+	strv_clear(&t->allow);
 }
 
 static int
@@ -107,16 +113,22 @@ find_tree(struct tree *t, const char *repo, struct err *e)
 
 /* Signals that reach us go to the command; when we die it dies. */
 static int
-wait_for(struct sandbox_proc *p, int sigfd)
+wait_for(struct sandbox_proc *p, int sigfd, struct single *net)
 {
-	struct pollfd pfd = { .fd = sigfd, .events = POLLIN };
+	struct pollfd pfd[2] = { { .fd = sigfd, .events = POLLIN },
+		{ .events = POLLIN } };
 	struct signalfd_siginfo si;
 	int status;
 
 	for (;;) {
 		if (waitpid(p->pid, &status, WNOHANG) == p->pid)
 			return status;
-		if (poll(&pfd, 1, -1) <= 0 ||
+		pfd[1].fd = single_fd(net);
+		if (poll(pfd, nitems(pfd), -1) <= 0)
+			continue;
+		if (pfd[1].revents != 0)
+			single_turn(net);
+		if (pfd[0].revents == 0 ||
 		    read(sigfd, &si, sizeof si) != sizeof si)
 			continue;
 		if (si.ssi_signo != SIGCHLD)
@@ -138,10 +150,12 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 		.fds = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO },
 		.overlay = t->copy ? &t->overlay : NULL,
 		.live = t->copy ? NULL : t->root };
+	struct single *net = NULL;
+	struct err no_net;
 	struct sandbox_proc p;
 	char *home = NULL;
 	sigset_t set;
-	int sigfd, r, status;
+	int sigfd, r, status, listener = -1;
 
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGCHLD);
@@ -151,6 +165,13 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	if ((sigfd = signalfd(-1, &set, SFD_CLOEXEC)) < 0)
 		return err_set(e, -errno, "signalfd: %s", strerror(errno));
+	if ((r = single_start(&t->allow, &net, e)) < 0) {
+		fd_close(&sigfd);
+		return r;
+	}
+	prof.egress = net != NULL;
+	if (net != NULL)
+		s.ret_listen = &listener;
 	(void)path_home(&home, NULL);
 	toolchain_find(getenv("PATH"), home, t->root, &tools);
 	profile_direct(&prof, &spec);
@@ -162,12 +183,15 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 	for (; *argv != NULL; argv++)
 		strv_add(&spec.argv, *argv);
 	r = sandbox_start(&s, &p, e);
+	if (r == 0 && listener >= 0 &&
+	    single_listen(net, &listener, &no_net) < 0)
+		log_error("%s", no_net.text);
 	if (r == 0 && p.live_readonly)
 		log_warn("the tree is read-only here: its files can't be "
 			 "mapped to an unprivileged owner on this file system "
 			 "(--copy gives a writable copy)");
 	if (r == 0) {
-		int ws = wait_for(&p, sigfd);
+		int ws = wait_for(&p, sigfd, net);
 
 		if (!sandbox_finished(&p, ws, &status))
 			r = err_set(e, ERR_SANDBOX,
@@ -176,6 +200,7 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 		else
 			r = status;
 	}
+	single_stop(net);
 	fd_close(&sigfd);
 	spec_clear(&spec);
 	toolchain_clear(&tools);
@@ -189,6 +214,7 @@ cmd_sandbox_main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "repo", required_argument, NULL, 'C' },
 		{ "copy", no_argument, NULL, 'c' },
+		{ "allow-net", required_argument, NULL, 'n' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -205,6 +231,8 @@ cmd_sandbox_main(int argc, char **argv)
 			repo = optarg;
 		} else if (opt == 'c') {
 			t.copy = true;
+		} else if (opt == 'n') {
+			strv_add(&t.allow, optarg);
 		} else {
 			(void)cmd_bad_option(&cmd_sandbox, opt, argv);
 			return EXIT_OWN;

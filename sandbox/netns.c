@@ -134,8 +134,8 @@ netns_listen(int pidfd, pid_t pid, uint16_t port, int *ret_fd, struct err *e)
 	pid_t kid = -1;
 
 	if ((r = open_namespaces(pidfd, pid, &user_fd, &net_fd)) < 0) {
-		r = err_set(e, ERR_SANDBOX, "the sandbox's network: %s",
-		    strerror(-r));
+		r = err_set(
+		    e, ERR_SANDBOX, "the sandbox's network: %s", strerror(-r));
 		goto out;
 	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report) < 0) {
