@@ -27,7 +27,8 @@ enum {
 	OPT_ALL,
 	OPT_APPLY,
 	OPT_BRANCH,
-	OPT_JSON
+	OPT_JSON,
+	OPT_ALLOW_NET
 };
 
 static const struct option options[] = {
@@ -48,6 +49,7 @@ static const struct option options[] = {
 	{ "apply", no_argument, NULL, OPT_APPLY },
 	{ "branch", required_argument, NULL, OPT_BRANCH },
 	{ "json", no_argument, NULL, OPT_JSON },
+	{ "allow-net", required_argument, NULL, OPT_ALLOW_NET },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -66,6 +68,9 @@ static const char help[] =
     "hypotheses; else escalate)\n"
     "  -f, --file FILE       read the TASK from FILE (- is stdin)\n"
     "      --protect GLOB    more files that no worker may change\n"
+    "      --allow-net HOST[:PORT]  commands may reach this host (more: again; "
+    "settings:\n"
+    "                        network.allow); none otherwise\n"
     "      --max-time D      90, 10m, 2h: the whole run\n"
     "      --max-calls N     model calls of the whole run\n"
     "      --max-tokens N    tokens of the whole run\n"
@@ -164,6 +169,9 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case OPT_PROTECT:
 		strv_add(&o->protect, arg);
 		break;
+	case OPT_ALLOW_NET:
+		strv_add(&o->allow_net, arg);
+		break;
 	case 'n':
 	case CMD_MAX_TIME:
 	case CMD_MAX_CALLS:
@@ -248,6 +256,7 @@ out:
 	strv_clear(&o.tests);
 	strv_clear(&o.checks);
 	strv_clear(&o.protect);
+	strv_clear(&o.allow_net);
 	free(task);
 	free(replay);
 	return ret;

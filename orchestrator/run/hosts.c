@@ -225,6 +225,12 @@ out:
 	return 0;
 }
 
+char *
+hosts_network(const struct hosts *hs)
+{
+	return path_join(hs->dir, "n");
+}
+
 /* No key of the caller's environment goes further than this process. */
 static void
 host_env(struct strv *env)
@@ -287,6 +293,12 @@ hosts_start_local(struct hosts *hs, struct err *e)
 	    hs->o.scratch, "--cache", hs->o.cache, (char *)NULL);
 	strv_addf(&argv, "--slots=%u", hs->o.slots);
 	strv_addf(&argv, "--lifeline-fd=%d", LIFELINE_FD);
+	if (hs->o.network) {
+		char *network = hosts_network(hs);
+
+		strv_addf(&argv, "--network=%s", network);
+		free(network);
+	}
 	for (i = 0; i < hs->o.show.n; i++)
 		strv_addf(&argv, "--show=%s", hs->o.show.v[i]);
 	host_env(&env);

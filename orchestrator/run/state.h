@@ -137,6 +137,7 @@ struct run {
 	    *endpoint; /* until the provider takes it; NULL: builtin */
 	struct http *http;
 	struct fetches *fetches; /* fetch.h */
+	struct network *network; /* network.h; NULL: commands have none */
 	char *model;             /* its name, as it is shown */
 	bool review;             /* settings: review.h */
 	char *notes;             /* the person's own AGENTS.md, or NULL */

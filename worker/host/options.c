@@ -23,6 +23,7 @@ enum {
 	OPT_CACHE,
 	OPT_LIFELINE_FD,
 	OPT_SHOW,
+	OPT_NETWORK,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -36,6 +37,7 @@ static const struct option long_options[] = {
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "lifeline-fd", required_argument, NULL, OPT_LIFELINE_FD },
 	{ "show", required_argument, NULL, OPT_SHOW },
+	{ "network", required_argument, NULL, OPT_NETWORK },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -54,6 +56,9 @@ static const char help_text[] =
     "  --cache DIR         where snapshots are (default: ~/.cache/foray)\n"
     "  --show DIR          show this directory to workers, read-only; may be\n"
     "                      given again\n"
+    "  --network SOCKET    give commands a way to allowed hosts by the proxy "
+    "that\n"
+    "                      takes their networks at this unix socket\n"
     "  --lifeline-fd N     end when the pipe on descriptor N is hung up\n"
     "  --help, --version\n";
 
@@ -138,6 +143,9 @@ take_option(struct options *o, int c)
 		break;
 	case OPT_SHOW:
 		strv_add(&o->show, absolute(optarg, "--show"));
+		break;
+	case OPT_NETWORK:
+		o->network = absolute(optarg, "--network");
 		break;
 	case OPT_HELP:
 		print(help_text);

@@ -26,6 +26,7 @@ struct place {
 	char *scratch;    /* parent of our scratch directory */
 	char *snapshots;  /* the store */
 	char *worker;     /* the program foray-worker */
+	char *network;    /* the orchestrator's socket for networks; or NULL */
 	int machine_proc; /* /proc as it was when we came: the machine's */
 };
 

@@ -190,6 +190,9 @@ make_socket(struct slot *s, struct err *e)
 	    c->loop, c->zctx, endpoint, false, &slot_peer_ops, s, &s->peer, e);
 	if (r < 0)
 		return r;
+	r = slot_net_start(s, e);
+	if (r < 0)
+		return r;
 	return wire_start(s->listen_fd, path, s->dir_fd, &s->report_fd, e);
 }
 
@@ -229,6 +232,7 @@ inner_profile(const struct slot *s, const struct order *o, bool candidate,
 	ret->root = o->root;
 	ret->workdir = o->workdir;
 	ret->tree_src = candidate ? "@merged" : o->root;
+	ret->egress = s->all->conf.place->network != NULL;
 }
 
 static json_t *
