@@ -364,7 +364,7 @@ run_through(struct run *r, struct err *e)
 		goto out;
 	if ((rc = models_start(r, e)) < 0)
 		goto out;
-	r->system = prompt_system();
+	r->system = prompt_system(r);
 	if (r->o.max_time_ms != 0)
 		(void)loop_timer_add(
 		    r->loop, r->o.max_time_ms, 0, on_max_time, r);

@@ -210,7 +210,7 @@ void results_failed(struct run *r, struct subtask *t, const char *why);
 void results_check(struct run *r);
 
 /* prompt.c; yours */
-char *prompt_system(void);
+char *prompt_system(const struct run *r);
 char *prompt_task(const struct run *r, const struct subtask *t);
 char *prompt_role(const struct run *r, const struct subtask *t);
 /* What changes from turn to turn; added to b. */
