@@ -13,7 +13,7 @@
 #define NO_AUTH 0
 
 enum {
-	REP_FAILURE = 1,
+	FAILURE = 400, /* reply 1, which would be HEAD_DONE */
 	REP_NOT_ALLOWED = 2,
 	REP_NO_COMMAND = 7,
 	REP_NO_ADDRESS = 8
@@ -58,7 +58,7 @@ head_socks(const char *p, size_t len, struct head *ret, struct err *e)
 		return HEAD_MORE;
 	if (u[0] != VERSION || u[2] != 0) {
 		(void)err_set(e, ERR_SYNTAX, "that is no SOCKS 5 request");
-		return REP_FAILURE;
+		return FAILURE;
 	}
 	if (u[1] != CMD_CONNECT) {
 		(void)err_set(e, ERR_SYNTAX, "of SOCKS only CONNECT is there");
@@ -82,7 +82,7 @@ head_socks(const char *p, size_t len, struct head *ret, struct err *e)
 	h.target.port = (uint16_t)(u[at + n] << 8 | u[at + n + 1]);
 	if (h.target.port == 0) {
 		(void)err_set(e, ERR_SYNTAX, "port 0 is none");
-		return REP_FAILURE;
+		return FAILURE;
 	}
 	(void)snprintf(h.method, sizeof h.method, "SOCKS");
 	h.used = at + n + 2;

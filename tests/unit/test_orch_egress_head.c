@@ -270,9 +270,9 @@ test_socks(void **state unused_arg)
 	assert_int_equal(SOCKS("\5\2\0\1\x0a\1\2\3\0\x50"), 7);
 	assert_int_equal(SOCKS("\5\3\0\1\x0a\1\2\3\0\x50"), 7);
 	assert_int_equal(SOCKS("\5\1\0\2\x0a\1\2\3\0\x50"), 8);
-	assert_int_equal(SOCKS("\4\1\0\1\x0a\1\2\3\0\x50"), 1);
-	assert_int_equal(SOCKS("\5\1\1\1\x0a\1\2\3\0\x50"), 1);
-	assert_int_equal(SOCKS("\5\1\0\1\x0a\1\2\3\0\0"), 1);
+	assert_int_equal(SOCKS("\4\1\0\1\x0a\1\2\3\0\x50"), 400);
+	assert_int_equal(SOCKS("\5\1\1\1\x0a\1\2\3\0\x50"), 400);
+	assert_int_equal(SOCKS("\5\1\0\1\x0a\1\2\3\0\0"), 400);
 	assert_int_equal(SOCKS("\5\1\0\3\3a\0b\0\x50"), 2);
 	assert_int_equal(SOCKS("\5\1\0\3\0\0\x50"), 2);
 }
