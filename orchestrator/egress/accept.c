@@ -24,7 +24,6 @@
 #include "sandbox/netns.h"
 
 #define AT_A_TIME 16
-#define LISTENERS_MAX 512 /* of one worker */
 #define ACCEPT_US 100000
 /* Requests of one worker: so many at once, and a second. */
 #define CREDIT_MAX ((uint64_t)512 * 1000)
@@ -54,7 +53,9 @@ listener_add(struct proxy *p, const char *worker, int listen_fd, int lifeline)
 	struct err e;
 	int r = netns_check(listen_fd, &e);
 
-	if (r < 0 || t->hostile || t->listeners >= LISTENERS_MAX ||
+	/* As with connections, there are always some left for others. */
+	if (r < 0 || t->hostile ||
+	    t->listeners >= p->max_listeners - p->n_listeners ||
 	    fd_nonblock(listen_fd, true) < 0) {
 		log_warn("network of %s: a socket is refused: %s", worker,
 		    r < 0 ? e.text : "too many, or after bad ones");
@@ -65,6 +66,7 @@ listener_add(struct proxy *p, const char *worker, int listen_fd, int lifeline)
 	l = xcalloc(1, sizeof *l);
 	l->tenant = t;
 	t->listeners++;
+	p->n_listeners++;
 	l->listen = (struct watch){ WATCH_LISTENER, l, 0, listen_fd };
 	l->lifeline = (struct watch){ WATCH_LIFELINE, l, 0, lifeline };
 	TAILQ_INSERT_TAIL(&p->listeners, l, entry);
@@ -83,6 +85,7 @@ listener_close(struct proxy *p, struct listener *l, const char *how)
 	TAILQ_REMOVE(&p->listeners, l, entry);
 	TAILQ_INSERT_TAIL(&p->dead_listeners, l, entry);
 	l->tenant->listeners--;
+	p->n_listeners--;
 	TAILQ_FOREACH_SAFE (c, &p->conns, entry, next)
 		if (c->l == l)
 			conn_finish(c, how);

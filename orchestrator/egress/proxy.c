@@ -118,8 +118,8 @@ take_order(struct proxy *p)
 	size_t n = 0;
 	ssize_t got = fd_take(p->control_fd, &o, sizeof o, fds, 2, &n);
 
-	if (got == -EAGAIN)
-		return;
+	if (got == -EAGAIN || got == -EMSGSIZE)
+		return; /* the latter: no descriptors are left for one */
 	if (got != (ssize_t)sizeof o) {
 		p->ending = true;
 		return;
@@ -233,16 +233,19 @@ end(struct proxy *p)
 	sweep(p);
 }
 
-static unsigned
-connections(void)
+/* Two descriptors for a connection, two for a socket that listens. */
+static void
+set_bounds(struct proxy *p)
 {
 	struct rlimit rl = { .rlim_cur = 1024 };
 
 	(void)getrlimit(RLIMIT_NOFILE, &rl);
-	/* Two descriptors each, and some for sockets that listen. */
-	if (rl.rlim_cur / 4 < PROXY_CONNS)
-		return (unsigned)(rl.rlim_cur / 4);
-	return PROXY_CONNS;
+	p->max_conns = PROXY_CONNS;
+	p->max_listeners = PROXY_LISTENERS;
+	if (rl.rlim_cur < 2 * (PROXY_CONNS + PROXY_LISTENERS) + 64) {
+		p->max_conns = (unsigned)(rl.rlim_cur / 4);
+		p->max_listeners = (unsigned)(rl.rlim_cur / 6);
+	}
 }
 
 static void
@@ -263,7 +266,7 @@ start(struct proxy *p, struct err *e)
 	TAILQ_INIT(&p->conns);
 	TAILQ_INIT(&p->notes);
 	TAILQ_INIT(&p->dead);
-	p->max_conns = connections();
+	set_bounds(p);
 	p->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (p->epoll < 0 || sigaction(SIGALRM, &alarm, NULL) < 0)
 		return err_set(e, -errno, "epoll: %s", strerror(errno));

@@ -19,6 +19,7 @@
 
 #define PROXY_CONNS 2048
 #define PROXY_SHARE 256
+#define PROXY_LISTENERS 4096 /* sandboxes at once */
 
 /* Until the control socket (control.h) is at its end; an exit status. */
 int proxy_run(int control_fd, const struct rules *rules);

@@ -110,7 +110,7 @@ struct proxy {
 	TAILQ_HEAD(, tenant) tenants;
 	TAILQ_HEAD(, listener) listeners, dead_listeners;
 	struct conn_list conns, notes, dead;
-	unsigned n_conns, max_conns, n_asked;
+	unsigned n_conns, max_conns, n_listeners, max_listeners, n_asked;
 	uint64_t next_id, now;
 	bool ending;
 };

@@ -150,7 +150,7 @@ struct run {
 	/* A run that goes on, or is played again: resume.h. */
 	struct store *old; /* the one that is played again */
 	json_t *saved;
-	struct strv saved_checks, saved_protect;
+	struct strv saved_checks, saved_protect, saved_allow;
 	bool loading; /* what is told was told before */
 	bool planned; /* there is, or was, a plan */
 	bool no_more; /* a budget is spent: start nothing new */
