@@ -50,7 +50,7 @@ run(void *arg)
 	struct job *j = arg;
 
 	look_up(j);
-	(void)fd_write_all(j->fd, &j, sizeof j); /* the reader is ourselves */
+	(void)fd_write_all(j->fd, &arg, sizeof arg); /* to ourselves */
 	return NULL;
 }
 
@@ -111,9 +111,11 @@ bool
 resolver_next(struct resolver *r, struct answer *ret)
 {
 	struct job *j;
+	void *p;
 
-	if (read(r->out[0], &j, sizeof j) != (ssize_t)sizeof j)
+	if (read(r->out[0], &p, sizeof p) != (ssize_t)sizeof p)
 		return false;
+	j = p;
 	r->running--;
 	*ret = j->a;
 	free(j);

@@ -38,12 +38,13 @@ record(void *ctx, const char *worker, const char *act, const char *subject,
 	struct single *s = ctx;
 	struct timespec now;
 	struct err e;
+	int64_t ms;
 	int r;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	r = audit_write(s->audit,
-	    (double)now.tv_sec + (double)(now.tv_nsec / 1000000) / 1000, worker,
-	    act, subject, detail, verdict, &e);
+	ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	r = audit_write(s->audit, (double)ms / 1000, worker, act, subject,
+	    detail, verdict, &e);
 	if (r < 0)
 		log_error("%s", e.text);
 	return r;

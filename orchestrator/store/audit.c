@@ -285,9 +285,8 @@ static int
 carry_on(struct audit *a, struct err *e)
 {
 	struct chain c;
-	int r;
 
-	if ((r = read_chain(a, &c, e)) < 0)
+	if (read_chain(a, &c, e) < 0)
 		return err_prefix(e, "the audit chain");
 	if (c.rest > 0 && ftruncate(a->fd, (off_t)c.used) < 0)
 		return err_set(e, -errno, "audit: %s", strerror(errno));
