@@ -183,6 +183,7 @@ netns_proxy_env(struct strv *env)
 		strv_setenv(env, all[i], url);
 	for (size_t i = 0; i < nitems(none); i++)
 		strv_setenv(env, none[i], "localhost,127.0.0.1,::1");
+	strv_setenv(env, "NODE_USE_ENV_PROXY", "1"); /* it looks no more */
 }
 
 static int

@@ -105,6 +105,9 @@ SCRIPTS = {"get.py": GET, "raw.py": RAW, "slow.py": SLOW, "many.py": MANY,
            "own.py": OWN}
 
 
+KEY = "sk-canary-123"
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *args):
         pass
@@ -347,11 +350,22 @@ def killed(b):
         before = len(b.server.seen)
         p = b.box.popen(["foray", "sandbox", "-C", b.repo, "--allow-net",
                          b.rule, "--", "python3", "get.py", b.url + "/stay"],
-                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                        env={"OPENAI_API_KEY": KEY})
         lib.check(lib.wait_until(lambda: len(b.server.seen) > before, 20),
                   b.who + ": a request is under way")
         group = lib.descendants(p.pid)
         lib.check(len(group) >= 3, b.who + ": there are processes", group)
+        proxy = [x for x in group if b"egress-proxy" in x.read("cmdline")]
+        if lib.equal(len(proxy), 1, b.who + ": one of them is the proxy",
+                     group):
+            lib.check(KEY.encode() not in proxy[0].read("environ") and
+                      b"HOME=" not in proxy[0].read("environ"),
+                      b.who + ": it has no key", proxy[0].read("environ"))
+            status = proxy[0].read("status").decode()
+            lib.check("\nCapEff:\t0000000000000000\n" in status and
+                      "\nUid:\t0\t" not in status,
+                      b.who + ": it has no privilege", status)
         p.send_signal(sig)
         p.wait()
         lib.equal(lib.left_alive(group), [], "%s: nothing is left after %s" %
@@ -413,6 +427,28 @@ def run_killed(b):
     lib.equal(lib.left_alive(group), [],
               b.who + ": nothing is left of a killed run")
     b.server.over.set()
+    before = len(b.server.seen)
+    r = b.box.do("resume", "--json", timeout=120)
+    lib.equal((r.status, r.finished.get("status")), (0, "fixed"),
+              b.who + ": resumed, it is allowed again", r)
+    lib.check(len(b.server.seen) > before and b.server.seen[-1][2],
+              b.who + ": and used", b.server.seen[before:])
+
+
+def proxy_killed(b):
+    """Without the proxy there is no network, and no wait for one."""
+    p = b.box.popen(["foray", "sandbox", "-C", b.repo, "--allow-net", b.rule,
+                     "--", "sh", "-c", "read x; python3 get.py " + b.url],
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE)
+    found = lib.wait_until(lambda: [
+        x for x in lib.descendants(p.pid)
+        if b"egress-proxy" in x.read("cmdline")], 10)
+    time.sleep(0.5)
+    os.kill(found[0].pid, signal.SIGKILL)
+    out, err = p.communicate(b"go\n", timeout=30)
+    lib.check(b"error" in out and b"the proxy" in err and p.returncode == 0,
+              b.who + ": the proxy is gone", (out, err, p.returncode))
 
 
 # ------------------------------------------------------------------ names
@@ -494,6 +530,10 @@ def programs(b):
                  "git ls-remote http://other.test/r.git", allow=allow)
     lib.check("/r.git/info/refs?service=git-upload-pack" in
               [s[0] for s in b.server.seen] and "403" in r.err, "git", r)
+    if shutil.which("npm"):
+        r = b.inside("npm ping --registry http://public.test/", allow=allow)
+        lib.check([s for s in b.server.seen if s[0].startswith("/-/ping")],
+                  "npm", r)
     r = b.inside("python3 -m pip --isolated --disable-pip-version-check "
                  "download --retries 0 --no-deps -d /tmp/x -i "
                  "http://public.test/simple --trusted-host public.test foo; "
@@ -535,7 +575,7 @@ for the_uid in lib.users():
             print(probe)
             sys.exit(lib.SKIPPED)
         for test in (allowed, refused, raw, none, bad_rules, tls, together,
-                     killed, load, workers, run_killed):
+                     killed, proxy_killed, load, workers, run_killed):
             test(bed)
 if os.geteuid() == 0 and shutil.which("ip") and shutil.which("unshare"):
     names()
