@@ -57,6 +57,7 @@ egress_main(int argc, char **argv)
 
 	if (fd_cloexec(CONTROL_FD, true) < 0)
 		fatal("this is not a command for people");
+	(void)prctl(PR_SET_NAME, "foray-egress", 0, 0, 0);
 	for (i = 1; i < argc; i++)
 		if (rules_add(&rules, argv[i], &e) < 0)
 			fatal("%s", e.text);
