@@ -10,14 +10,14 @@
 struct cmd {
 	const char *name;
 	const char *synopsis;              /* what follows "foray NAME" */
-	const char *purpose;               /* one line */
+	const char *purpose;               /* one line; NULL: it is not shown */
 	const char *help;                  /* options, a line each; may be "" */
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name */
 };
 
 extern const struct cmd cmd_run, cmd_resume, cmd_replay, cmd_runs, cmd_show,
     cmd_log, cmd_diff, cmd_apply, cmd_rm, cmd_audit, cmd_doctor, cmd_sandbox,
-    cmd_tool;
+    cmd_tool, cmd_egress;
 
 /* Limits of a run, the same for run and resume; -n is one of them. */
 enum {

@@ -15,7 +15,8 @@
 
 enum {
 	OPT_JSON = 256,
-	OPT_SANDBOX
+	OPT_SANDBOX,
+	OPT_ALLOW_NET
 };
 
 static int cmd_resume_main(int argc, char **argv);
@@ -23,8 +24,8 @@ static int cmd_replay_main(int argc, char **argv);
 
 const struct cmd cmd_resume = {
 	.name = "resume",
-	.synopsis = "[-n WORKERS] [BUDGETS] [--sandbox KIND] [--json] [RUN] "
-		    "[HINT]",
+	.synopsis = "[-n WORKERS] [BUDGETS] [--sandbox KIND] "
+		    "[--allow-net HOST]... [--json] [RUN] [HINT]",
 	.purpose = "Carry on after a crash, an interrupt or a spent budget",
 	.help =
 	    "  -n, --workers N       workers at once (as before)\n"
@@ -32,6 +33,8 @@ const struct cmd cmd_resume = {
 	    "                        new limits, of what was spent before and "
 	    "now together\n"
 	    "      --sandbox KIND    bwrap, or container: to be said again\n"
+	    "      --allow-net HOST[:PORT]\n"
+	    "                        one more host that commands may reach\n"
 	    "      --json            one event a line on stdout\n\n"
 	    "What is finished is kept, what was answered is not asked again. "
 	    "A HINT is tried\nas one more hypothesis.\n",
@@ -64,6 +67,9 @@ set_limit(struct run_opts *o, int opt, const char *arg, struct err *e)
 		return cmd_limit(o, opt, arg, e);
 	case OPT_SANDBOX:
 		return backend_parse(arg, &o->backend, e);
+	case OPT_ALLOW_NET:
+		strv_add(&o->allow_net, arg);
+		break;
 	default:
 		o->json = true;
 		break;
@@ -85,6 +91,7 @@ options(
 		{ "max-calls", required_argument, NULL, CMD_MAX_CALLS },
 		{ "max-tokens", required_argument, NULL, CMD_MAX_TOKENS },
 		{ "max-usd", required_argument, NULL, CMD_MAX_USD },
+		{ "allow-net", required_argument, NULL, OPT_ALLOW_NET },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct err e;
@@ -137,6 +144,7 @@ cmd_resume_main(int argc, char **argv)
 		return cmd_fail(&e);
 	o.resume = id;
 	r = run_main(&o, NULL);
+	strv_clear(&o.allow_net);
 	free(id);
 	return r;
 }

@@ -29,7 +29,8 @@ enum {
 	OPT_APPLY,
 	OPT_BRANCH,
 	OPT_JSON,
-	OPT_SANDBOX
+	OPT_SANDBOX,
+	OPT_ALLOW_NET
 };
 
 static const struct option options[] = {
@@ -52,6 +53,7 @@ static const struct option options[] = {
 	{ "branch", required_argument, NULL, OPT_BRANCH },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
+	{ "allow-net", required_argument, NULL, OPT_ALLOW_NET },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -72,6 +74,9 @@ static const char help[] =
     "      --protect GLOB    more files that no worker may change\n"
     "      --profile NAME    sandbox of commands: strict, default, build, "
     "debug, or yours\n"
+    "      --allow-net HOST[:PORT]  commands may reach this host (more: again; "
+    "settings:\n"
+    "                        network.allow); none otherwise\n"
     "      --max-time D      90, 10m, 2h: the whole run\n"
     "      --max-calls N     model calls of the whole run\n"
     "      --max-tokens N    tokens of the whole run\n"
@@ -175,6 +180,9 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case OPT_PROFILE:
 		o->profile = arg;
 		break;
+	case OPT_ALLOW_NET:
+		strv_add(&o->allow_net, arg);
+		break;
 	case 'n':
 	case CMD_MAX_TIME:
 	case CMD_MAX_CALLS:
@@ -261,6 +269,7 @@ out:
 	strv_clear(&o.tests);
 	strv_clear(&o.checks);
 	strv_clear(&o.protect);
+	strv_clear(&o.allow_net);
 	free(task);
 	free(replay);
 	return ret;

@@ -21,7 +21,8 @@
 
 static const struct cmd *const commands[] = { &cmd_run, &cmd_resume,
 	&cmd_replay, &cmd_runs, &cmd_show, &cmd_log, &cmd_diff, &cmd_apply,
-	&cmd_rm, &cmd_audit, &cmd_doctor, &cmd_sandbox, &cmd_tool };
+	&cmd_rm, &cmd_audit, &cmd_doctor, &cmd_sandbox, &cmd_tool,
+	&cmd_egress };
 
 static void
 usage(FILE *out)
@@ -33,8 +34,9 @@ usage(FILE *out)
 		    "hypotheses, the verified\nfix is kept.\n\n",
 	    out);
 	for (i = 0; i < nitems(commands); i++)
-		(void)fprintf(out, "  %-8s %s\n", commands[i]->name,
-		    commands[i]->purpose);
+		if (commands[i]->purpose != NULL)
+			(void)fprintf(out, "  %-8s %s\n", commands[i]->name,
+			    commands[i]->purpose);
 	(void)fputs("\n`foray COMMAND --help` says more, foray(1) everything. "
 		    "Start with:\n\n"
 		    "  foray run -C DIR -t 'TEST COMMAND'\n\n"

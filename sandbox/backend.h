@@ -16,8 +16,8 @@ struct backend {
 	int (*ready)(struct child *c, struct err *e);
 	/* Never returns. */
 	void (*child)(const struct child *c);
-	/* The descriptor for sandbox_proc's init_fd, or -1. */
-	int (*born)(int status_fd);
+	/* The descriptor for sandbox_proc's init_fd, or -1; its number. */
+	int (*born)(int status_fd, pid_t *ret_init);
 	/* End the whole tree; the child, our own, is left to be reaped. */
 	void (*kill)(const struct sandbox_proc *p);
 };

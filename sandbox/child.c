@@ -35,6 +35,7 @@ struct work {
 	char *bwrap;
 	int status_fd, report_fd; /* after the descriptors were sorted */
 	int args_fd, filter_fd;
+	int hold_fd;
 };
 
 static void
@@ -68,9 +69,10 @@ move_up(int fd, struct err *e)
 }
 
 static int
-sort_fds(const struct child *c, int *ret_status, int report_fd, struct err *e)
+sort_fds(const struct child *c, int *ret_status, int *ret_hold, int report_fd,
+    struct err *e)
 {
-	int fds[3], keep[2];
+	int fds[3], keep[3];
 
 	for (int i = 0; i < 3; i++) {
 		if ((fds[i] = move_up(c->start->fds[i], e)) < 0)
@@ -78,6 +80,9 @@ sort_fds(const struct child *c, int *ret_status, int report_fd, struct err *e)
 	}
 	if ((*ret_status = move_up(c->status_fd, e)) < 0)
 		return *ret_status;
+	*ret_hold = -1;
+	if (c->hold_fd >= 0 && (*ret_hold = move_up(c->hold_fd, e)) < 0)
+		return *ret_hold;
 	for (int i = 0; i < 3; i++) {
 		if (dup2(fds[i], i) < 0)
 			return err_set(e, ERR_SANDBOX, "descriptor %d: %s", i,
@@ -85,6 +90,7 @@ sort_fds(const struct child *c, int *ret_status, int report_fd, struct err *e)
 	}
 	keep[0] = *ret_status;
 	keep[1] = report_fd;
+	keep[2] = *ret_hold;
 	spawn_child_clean(keep, nitems(keep));
 	(void)fd_cloexec(report_fd, true);
 	return 0;
@@ -94,11 +100,11 @@ int
 child_fds(
     const struct child *c, int *ret_status, int *ret_report, struct err *e)
 {
-	int r;
+	int hold, r;
 
 	if ((*ret_report = move_up(c->report_fd, e)) < 0)
 		return *ret_report;
-	if ((r = sort_fds(c, ret_status, *ret_report, e)) == 0)
+	if ((r = sort_fds(c, ret_status, &hold, *ret_report, e)) == 0)
 		(void)fd_cloexec(*ret_status, true);
 	return r;
 }
@@ -286,6 +292,10 @@ exec_bwrap(struct work *w, struct err *e)
 
 	strv_addl(&args, "bwrap", "--args", (char *)NULL);
 	strv_addf(&args, "%d", w->args_fd);
+	if (w->hold_fd >= 0) {
+		strv_add(&args, "--block-fd");
+		strv_addf(&args, "%d", w->hold_fd);
+	}
 	strv_add(&args, "--");
 	strv_extend(&args, &w->spec.argv);
 	argv = strv_argv(&args);
@@ -324,13 +334,15 @@ prepare(struct work *w, struct err *e)
 void
 child_run(const struct child *c)
 {
-	struct work w = { .c = c, .status_fd = -1, .report_fd = -1 };
+	struct work w = {
+		.c = c, .status_fd = -1, .report_fd = -1, .hold_fd = -1
+	};
 	const struct sandbox_start *s = c->start;
 	struct err e;
 
 	if ((w.report_fd = move_up(c->report_fd, &e)) < 0)
 		_exit(127);
-	if (sort_fds(c, &w.status_fd, w.report_fd, &e) < 0)
+	if (sort_fds(c, &w.status_fd, &w.hold_fd, w.report_fd, &e) < 0)
 		goto fail;
 	spec_copy(&w.spec, s->spec);
 	w.bwrap = xstrdup(c->bwrap);

@@ -26,6 +26,7 @@ struct child {
 	size_t filter_len;
 	int status_fd; /* bwrap writes its status lines here */
 	int report_fd; /* the parent holds the other end, nobody else does */
+	int hold_fd;   /* bwrap runs the command when a byte comes; -1: none */
 };
 
 void child_run(const struct child *c) noreturn_fn;

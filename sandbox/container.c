@@ -493,7 +493,7 @@ container_ready(struct child *c, struct err *e)
 }
 
 static int
-container_born(int status_fd unused_arg)
+container_born(int status_fd unused_arg, pid_t *ret_init unused_arg)
 {
 	return -1;
 }

@@ -3,6 +3,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "sandbox/netns.h"
 #include "sandbox/profile.h"
 
 #define SMALL_BYTES ((uint64_t)64 << 20)
@@ -199,6 +200,14 @@ environment(struct sandbox_spec *s, const struct profile *p)
 	}
 }
 
+static void
+egress(struct sandbox_spec *s, const struct profile *p)
+{
+	s->egress = p->egress;
+	if (p->egress)
+		netns_proxy_env(&s->env);
+}
+
 /* --- the tree --------------------------------------------------------------
  */
 
@@ -292,6 +301,7 @@ profile_inner(const struct profile *p, bool fresh_tmp, struct sandbox_spec *ret)
 	guarded(ret, p, src);
 	seal(ret, p, false);
 	environment(ret, p);
+	egress(ret, p);
 	ret->limits = v->def.limits;
 	cwd(ret, p);
 }
@@ -326,6 +336,7 @@ profile_direct(const struct profile *p, struct sandbox_spec *ret)
 	direct_tree(p, ret);
 	seal(ret, p, strcmp(p->tree_src, "@merged") != 0);
 	environment(ret, p);
+	egress(ret, p);
 	ret->limits = v->def.limits;
 	cwd(ret, p);
 }

@@ -45,6 +45,7 @@ struct profile {
 	const struct strv *pinned; /* directories of the tree that must not be
 				      renamed, since something below them is
 				      guarded; outer ones first */
+	bool egress; /* inner, direct: by a proxy to allowed hosts, netns.h */
 };
 
 /* Outer: the worker's. argv is set: the worker program. */

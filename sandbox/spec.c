@@ -115,6 +115,7 @@ spec_copy(struct sandbox_spec *dst, const struct sandbox_spec *src)
 	dst->backend = src->backend;
 	dst->keep_tty = src->keep_tty;
 	dst->ptrace = src->ptrace;
+	dst->egress = src->egress;
 }
 
 void
@@ -263,6 +264,7 @@ spec_to_json(const struct sandbox_spec *s)
 	    j, "backend", json_string(backends[s->backend]));
 	(void)json_object_set_new(j, "keep_tty", json_boolean(s->keep_tty));
 	(void)json_object_set_new(j, "ptrace", json_boolean(s->ptrace));
+	(void)json_object_set_new(j, "egress", json_boolean(s->egress));
 	return j;
 }
 
@@ -485,7 +487,8 @@ spec_from_json(const json_t *j, struct sandbox_spec *ret, struct err *e)
 	    (backend != NULL &&
 		(r = backend_parse(backend, &s.backend, e)) < 0) ||
 	    (r = json_get_bool(j, "keep_tty", false, &s.keep_tty, e)) < 0 ||
-	    (r = json_get_bool(j, "ptrace", false, &s.ptrace, e)) < 0)
+	    (r = json_get_bool(j, "ptrace", false, &s.ptrace, e)) < 0 ||
+	    (r = json_get_bool(j, "egress", false, &s.egress, e)) < 0)
 		goto out;
 	*ret = s;
 	return 0;

@@ -72,6 +72,7 @@ struct sandbox_spec {
 	struct strv fixed;
 	bool keep_tty; /* no --new-session: the seccomp filter stops TIOCSTI */
 	bool ptrace;   /* inner: debuggers may trace what they start */
+	bool egress;   /* its environment names the proxy of netns.h */
 };
 
 void spec_init(struct sandbox_spec *s, enum sandbox_layer layer);

@@ -17,6 +17,8 @@
 #include "common/path.h"
 #include "common/spawn.h"
 #include "sandbox/backend.h"
+#include "sandbox/child.h"
+#include "sandbox/netns.h"
 #include "sandbox/seccomp.h"
 #include "sandbox/start.h"
 
@@ -138,11 +140,17 @@ check(const struct sandbox_start *s, struct err *e)
 		    "refused: a sandbox started as root is no wall");
 	if (s->spec->argv.n == 0)
 		return err_set(e, ERR_SANDBOX, "no command to run");
+	if (s->ret_listen != NULL)
+		*s->ret_listen = -1;
+	if (s->ret_listen != NULL && s->spec->backend != BACKEND_BWRAP)
+		return err_set(e, ERR_SANDBOX,
+		    "allowed hosts (network.allow) need a sandbox with a "
+		    "network of its own: not in container mode");
 	return 0;
 }
 
 static int bwrap_ready(struct child *c, struct err *e);
-static int catch_init(int status_fd);
+static int catch_init(int status_fd, pid_t *ret_pid);
 static void bwrap_kill(const struct sandbox_proc *p);
 
 static const struct backend backend_bwrap = {
@@ -250,7 +258,7 @@ find_number(const char *text, const char *key, long *ret)
  * the end of the monitor would not end it, so we hold it by ourselves. bwrap
  * names it before it lets it go on, and can't have reaped it yet. */
 static int
-catch_init(int status_fd)
+catch_init(int status_fd, pid_t *ret_pid)
 {
 	char line[512];
 	long pid;
@@ -258,6 +266,7 @@ catch_init(int status_fd)
 	if (!read_line(status_fd, line, sizeof line) ||
 	    !find_number(line, "\"child-pid\"", &pid) || pid <= 1)
 		return -1; /* bwrap failed: sandbox_finished() will say so */
+	*ret_pid = (pid_t)pid;
 	return pidfd_open((pid_t)pid, 0);
 }
 
@@ -266,6 +275,22 @@ reap(pid_t pid)
 {
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
+}
+
+/* The command waits behind hold_fd until its way to the proxy is there. */
+static int
+listen_inside(const struct sandbox_start *s, const struct sandbox_proc *p,
+    pid_t init, int hold_fd, struct err *e)
+{
+	int r;
+
+	if (p->init_fd < 0)
+		return 0; /* as above */
+	if ((r = netns_listen(p->init_fd, init, NETNS_PORT, s->ret_listen, e)) <
+	    0)
+		return r;
+	(void)fd_write_all(hold_fd, "", 1); /* gone: so is the command */
+	return 0;
 }
 
 static int
@@ -277,7 +302,8 @@ start_once(struct child *c, struct sandbox_proc *ret, struct err *e)
 		.status_fd = -1,
 		.init_fd = -1 };
 	int status[2] = { -1, -1 }, reports[2] = { -1, -1 };
-	int r;
+	int hold[2] = { -1, -1 }, r;
+	pid_t init = -1;
 
 	/* A socket, since one can look into it: read_line(). */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, status) < 0) {
@@ -288,6 +314,11 @@ start_once(struct child *c, struct sandbox_proc *ret, struct err *e)
 		r = err_set(e, ERR_SANDBOX, "pipe: %s", strerror(-r));
 		goto out;
 	}
+	if (c->start->ret_listen != NULL && (r = fd_pipe(hold)) < 0) {
+		r = err_set(e, ERR_SANDBOX, "pipe: %s", strerror(-r));
+		goto out;
+	}
+	c->hold_fd = hold[0];
 	c->status_fd = status[1];
 	c->report_fd = reports[1];
 	if ((p.pid = fork_child(c)) < 0) {
@@ -301,7 +332,14 @@ start_once(struct child *c, struct sandbox_proc *ret, struct err *e)
 		reap(p.pid);
 		goto out;
 	}
-	p.init_fd = backend->born(status[0]);
+	p.init_fd = backend->born(status[0], &init);
+	if (c->start->ret_listen != NULL &&
+	    (r = listen_inside(c->start, &p, init, hold[1], e)) < 0) {
+		sandbox_kill(&p);
+		reap(p.pid);
+		fd_close(&p.init_fd);
+		goto out;
+	}
 	(void)fd_nonblock(status[0], true);
 	p.status_fd = status[0];
 	status[0] = -1;
@@ -310,6 +348,7 @@ out:
 	for (int i = 0; i < 2; i++) {
 		fd_close(&status[i]);
 		fd_close(&reports[i]);
+		fd_close(&hold[i]);
 	}
 	return r;
 }
@@ -332,7 +371,7 @@ int
 sandbox_start(
     const struct sandbox_start *s, struct sandbox_proc *ret, struct err *e)
 {
-	struct child c = { .start = s };
+	struct child c = { .start = s, .hold_fd = -1 };
 	int r;
 
 	if ((r = check(s, e)) < 0 ||

@@ -39,6 +39,9 @@ struct sandbox_start {
 	/* With keep_tty: bwrap ignores SIGINT and SIGQUIT, which a terminal
 	 * sends to it as well; the command has to set them right again. */
 	bool ignore_keys;
+	/* Not NULL: a socket that listens inside on 127.0.0.1, NETNS_PORT
+	 * (netns.h), made before the command runs; yours. */
+	int *ret_listen;
 };
 
 struct sandbox_proc {

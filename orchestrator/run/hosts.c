@@ -247,6 +247,12 @@ out:
 	return 0;
 }
 
+char *
+hosts_network(const struct hosts *hs)
+{
+	return path_join(hs->dir, "n");
+}
+
 /* No key of the caller's environment goes further than this process. */
 static void
 host_env(struct strv *env)
@@ -313,6 +319,12 @@ hosts_start_local(struct hosts *hs, struct err *e)
 		strv_addf(&argv, "--profile=%s", hs->o.profile);
 	if (hs->o.backend != BACKEND_BWRAP)
 		strv_addf(&argv, "--sandbox=%s", backend_str(hs->o.backend));
+	if (hs->o.network) {
+		char *network = hosts_network(hs);
+
+		strv_addf(&argv, "--network=%s", network);
+		free(network);
+	}
 	for (i = 0; i < hs->o.show.n; i++)
 		strv_addf(&argv, "--show=%s", hs->o.show.v[i]);
 	host_env(&env);

@@ -35,11 +35,17 @@ struct hosts_opts {
 	 * is refused. */
 	enum sandbox_backend backend;
 	struct strv show; /* more directories that workers may read */
+	/* Commands have a network: listen at hosts_network() before the start
+	 * of the local host. */
+	bool network;
 };
 
 /* Binds the socket in a private directory. */
 int hosts_create(struct loop *l, const struct hosts_opts *o,
     const struct hosts_ops *ops, void *ctx, struct hosts **ret, struct err *e);
+/* Path of the unix socket for networks (run/network.h), in the directory that
+ * only hosts reach. Yours. */
+char *hosts_network(const struct hosts *hs);
 /* Start foray-host for this machine. */
 int hosts_start_local(struct hosts *hs, struct err *e);
 /* Ask all to go, wait up to a second on the loop, then kill what we started. */

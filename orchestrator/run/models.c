@@ -9,6 +9,7 @@
 
 #include "common/log.h"
 #include "orchestrator/run/fetch.h"
+#include "orchestrator/run/network.h"
 #include "orchestrator/run/settings.h"
 #include "orchestrator/run/state.h"
 
@@ -37,6 +38,9 @@ models_find(struct run *r, struct err *e)
 	if (rc == 0)
 		rc = fetches_create(
 		    r, json_object_get(settings, "network"), &r->fetches, e);
+	if (rc == 0)
+		rc = network_create(
+		    r, json_object_get(settings, "network"), &r->network, e);
 	r->review |= json_is_true(json_object_get(settings, "review"));
 	json_decref(settings);
 	if (rc == 0 && r->o.tool == NULL)

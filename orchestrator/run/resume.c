@@ -18,12 +18,14 @@ int
 resume_save(struct run *r, struct err *e)
 {
 	const struct run_opts *o = &r->o;
-	json_t *j = json_pack("{s:o, s:o, s:o, s:I, s:s, s:s*, s:s*, s:I, s:I, "
-			      "s:I, s:I, s:I, s:b, s:b, s:s*, s:s, s:b}",
+	json_t *j = json_pack(
+	    "{s:o, s:o, s:o, s:o, s:I, s:s, s:s*, s:s*, s:I, s:I, "
+	    "s:I, s:I, s:I, s:b, s:b, s:s*, s:s, s:b}",
 	    "tests", json_from_strv(&r->tests), "checks",
 	    json_from_strv(&o->checks), "protect", json_from_strv(&o->protect),
-	    "workers", (json_int_t)o->workers, "model", r->model, "topology",
-	    o->topology, "task", o->task, "max_calls", (json_int_t)o->max_calls,
+	    "allow_net", json_from_strv(&o->allow_net), "workers",
+	    (json_int_t)o->workers, "model", r->model, "topology", o->topology,
+	    "task", o->task, "max_calls", (json_int_t)o->max_calls,
 	    "max_tokens", (json_int_t)o->max_tokens, "max_micro",
 	    (json_int_t)o->max_micro, "max_time_ms", (json_int_t)o->max_time_ms,
 	    "seed", (json_int_t)o->seed, "all", o->all, "apply", o->apply,
@@ -92,6 +94,10 @@ take_opts(struct run *r)
 	r->review = json_is_true(json_object_get(j, "review"));
 	if (o->replay != NULL)
 		return;
+	/* Not for a replay, which may be of somebody else's run. */
+	take_strs(j, "allow_net", &r->saved_allow);
+	strv_extend(&r->saved_allow, &o->allow_net);
+	o->allow_net = r->saved_allow;
 	take_str(j, "model", &o->model);
 	take_number(j, "max_calls", &o->max_calls);
 	take_number(j, "max_tokens", &o->max_tokens);
@@ -156,6 +162,7 @@ resume_free(struct run *r)
 {
 	strv_clear(&r->saved_checks);
 	strv_clear(&r->saved_protect);
+	strv_clear(&r->saved_allow);
 	store_close(r->old);
 	json_decref(r->saved);
 }

@@ -24,6 +24,7 @@
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/run/detect.h"
+#include "orchestrator/run/network.h"
 #include "orchestrator/run/recipe.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/resume.h"
@@ -334,12 +335,16 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 	o.slots = r->o.workers + 1;
 	if (o.slots > RUN_MAX_WORKERS)
 		o.slots = RUN_MAX_WORKERS;
+	o.network = r->network != NULL;
 	rc = hosts_create(r->loop, &o, &hosts_ops, r, &r->hosts, e);
+	if (rc == 0 && o.network)
+		rc = network_start(r->network, e);
 	if (rc == 0)
 		rc = hosts_start_local(r->hosts, e);
 	if (rc == 0)
 		while (r->phase != PHASE_END)
 			(void)loop_run(r->loop);
+	network_stop(r->network);
 	hosts_free(r->hosts);
 	r->hosts = NULL;
 	free(log);
@@ -420,7 +425,7 @@ run_through(struct run *r, struct err *e)
 		goto out;
 	if ((rc = models_start(r, e)) < 0)
 		goto out;
-	r->system = prompt_system();
+	r->system = prompt_system(r);
 	if (r->o.max_time_ms != 0)
 		(void)loop_timer_add(
 		    r->loop, r->o.max_time_ms, 0, on_max_time, r);
@@ -521,6 +526,7 @@ finish(struct run *r)
 static void
 clear(struct run *r)
 {
+	network_free(r->network);
 	models_free(r);
 	sched_free(r);
 	resume_free(r);

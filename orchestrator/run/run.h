@@ -29,6 +29,7 @@ struct run_opts {
 	struct strv tests;                           /* -t; empty: detected */
 	struct strv checks;                          /* -k */
 	struct strv protect;                         /* --protect globs */
+	struct strv allow_net;                       /* --allow-net hosts */
 	unsigned workers;                            /* -n */
 	const char *model;                           /* -m, or NULL */
 	const char *profile;                         /* --profile, or NULL */

@@ -14,6 +14,29 @@
 static const char *const known[] = { "model", "providers", "permissions",
 	"network", "review", "sandbox" };
 
+/* Their values are checked where they are used. */
+static int
+check_network(const json_t *j, const char *path, struct err *e)
+{
+	static const char *const keys[] = { "fetch", "fetch_private", "allow" };
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	if (j != NULL && !json_is_object(j))
+		return err_set(
+		    e, ERR_SYNTAX, "%s: \"network\" is no object", path);
+	json_object_foreach ((json_t *)(uintptr_t)j, key, v) {
+		for (i = 0; i < nitems(keys); i++)
+			if (strcmp(key, keys[i]) == 0)
+				break;
+		if (i == nitems(keys))
+			return err_set(e, ERR_SYNTAX,
+			    "%s: unknown key \"network.%s\"", path, key);
+	}
+	return 0;
+}
+
 static int
 check(const json_t *j, const char *path, struct err *e)
 {
@@ -35,7 +58,7 @@ check(const json_t *j, const char *path, struct err *e)
 	if (v != NULL && !json_is_boolean(v))
 		return err_set(
 		    e, ERR_SYNTAX, "%s: \"review\" is true or false", path);
-	return 0;
+	return check_network(json_object_get(j, "network"), path, e);
 }
 
 int

@@ -3,8 +3,8 @@
  *
  *	{"model": "openai/NAME",
  *	 "providers": {NAME: {...}},              gateway/model.h
- *	 "network": {...},                        fetch.h
  *	 "sandbox": {"profile": "build", ...},    sandbox/profile_def.h
+ *	 "network": {...},                        fetch.h, network.h
  *	 "review": true}                          review.h
  *
  * Unknown keys are refused by name, since a misspelt limit is no limit.

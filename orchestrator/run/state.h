@@ -139,6 +139,7 @@ struct run {
 	    *endpoint; /* until the provider takes it; NULL: builtin */
 	struct http *http;
 	struct fetches *fetches; /* fetch.h */
+	struct network *network; /* network.h; NULL: commands have none */
 	char *model;             /* its name, as it is shown */
 	bool review;             /* settings: review.h */
 	char *notes;             /* the person's own AGENTS.md, or NULL */
@@ -151,7 +152,7 @@ struct run {
 	/* A run that goes on, or is played again: resume.h. */
 	struct store *old; /* the one that is played again */
 	json_t *saved;
-	struct strv saved_checks, saved_protect;
+	struct strv saved_checks, saved_protect, saved_allow;
 	bool loading; /* what is told was told before */
 	bool planned; /* there is, or was, a plan */
 	bool no_more; /* a budget is spent: start nothing new */
@@ -211,7 +212,7 @@ void results_failed(struct run *r, struct subtask *t, const char *why);
 void results_check(struct run *r);
 
 /* prompt.c; yours */
-char *prompt_system(void);
+char *prompt_system(const struct run *r);
 char *prompt_task(const struct run *r, const struct subtask *t);
 char *prompt_role(const struct run *r, const struct subtask *t);
 /* What changes from turn to turn; added to b. */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/fdio.h"
@@ -20,8 +22,10 @@
 #define MAX_LINE (256u << 10)
 
 struct audit {
-	struct store *store;
-	int fd;
+	struct store *store; /* NULL: a chain of its own */
+	char *dir;
+	int fd, head_fd; /* head_fd: of audit.head, without a store */
+	off_t size;      /* as we left it, without a store */
 	uint64_t n;
 	char head[HASH_HEX];
 };
@@ -37,16 +41,36 @@ static int
 save_head(struct audit *a, struct err *e)
 {
 	char text[HASH_HEX + 32];
+	int len = snprintf(text, sizeof text, "%" PRIu64 " %s", a->n, a->head);
 
-	(void)snprintf(text, sizeof text, "%" PRIu64 " %s", a->n, a->head);
-	return store_set(a->store, "audit_head", text, e);
+	if (a->store != NULL)
+		return store_set(a->store, "audit_head", text, e);
+	/* It never gets shorter. */
+	if (pwrite(a->head_fd, text, (size_t)len, 0) != len)
+		return err_set(
+		    e, -EIO, "%s/audit.head: can't be written", a->dir);
+	return 0;
 }
 
-/* "N HASH" from run.db; an absent head is the empty chain. */
-static int
-load_head(struct store *s, uint64_t *ret_n, char head[HASH_HEX], struct err *e)
+/* Yours; NULL: there is none yet. */
+static char *
+read_head(const struct audit *a)
 {
-	char *text = store_get(s, "audit_head"), *space;
+	char text[HASH_HEX + 32];
+	ssize_t n;
+
+	if (a->store != NULL)
+		return store_get(a->store, "audit_head");
+	n = pread(a->head_fd, text, sizeof text - 1, 0);
+	return n > 0 ? xstrndup(text, (size_t)n) : NULL;
+}
+
+/* "N HASH"; an absent head is the empty chain. */
+static int
+load_head(
+    const struct audit *a, uint64_t *ret_n, char head[HASH_HEX], struct err *e)
+{
+	char *text = read_head(a), *space;
 	int r = 0;
 
 	*ret_n = 0;
@@ -55,8 +79,8 @@ load_head(struct store *s, uint64_t *ret_n, char head[HASH_HEX], struct err *e)
 		return 0;
 	space = strchr(text, ' ');
 	if (space == NULL || strlen(space + 1) != HASH_HEX - 1) {
-		r = err_set(e, ERR_SYNTAX,
-		    "the head of the audit chain in run.db can't be read");
+		r = err_set(
+		    e, ERR_SYNTAX, "the head of the audit chain can't be read");
 	} else {
 		*space = '\0';
 		r = num_u64(text, 0, UINT64_MAX, "audit head", ret_n, e);
@@ -74,6 +98,8 @@ audit_close(struct audit *a)
 	if (a->fd >= 0)
 		(void)fsync(a->fd);
 	fd_close(&a->fd);
+	fd_close(&a->head_fd);
+	free(a->dir);
 	free(a);
 }
 
@@ -86,8 +112,8 @@ hex_of(const char *p, size_t len, char ret[HASH_HEX])
 	hash_hex(h, ret);
 }
 
-int
-audit_write(struct audit *a, double t, const char *worker, const char *act,
+static int
+write_line(struct audit *a, double t, const char *worker, const char *act,
     const char *subject, const char *detail, const char *verdict, struct err *e)
 {
 	char hash[HASH_HEX];
@@ -120,8 +146,7 @@ audit_write(struct audit *a, double t, const char *worker, const char *act,
 		r = fd_write_all(a->fd, b.data, b.len);
 	buf_clear(&b);
 	if (r < 0)
-		return err_set(e, r, "%s/audit.jsonl: %s", store_dir(a->store),
-		    err_str(r));
+		return err_set(e, r, "%s/audit.jsonl: %s", a->dir, err_str(r));
 	a->n++;
 	memcpy(a->head, hash, sizeof hash);
 	return save_head(a, e);
@@ -163,12 +188,12 @@ check_line(const char *p, size_t len, uint64_t n, const char *prev,
 }
 
 struct chain {
-	uint64_t want, n; /* lines that run.db knows of, lines in the file */
+	uint64_t want, n; /* lines that its head knows of, lines in the file */
 	char head[HASH_HEX], last[HASH_HEX];
 	size_t used, rest; /* bytes of whole lines, and of a torn one */
 };
 
-/* Every whole line against the one before it and against run.db. */
+/* Every whole line against the one before it and against the head. */
 static int
 check_lines(struct chain *c, const char *p, size_t size, struct err *e)
 {
@@ -187,34 +212,35 @@ check_lines(struct chain *c, const char *p, size_t size, struct err *e)
 		c->used += len + 1;
 		if (c->n == c->want && strcmp(c->last, c->head) != 0)
 			return err_set(e, ERR_DENIED,
-			    "line %" PRIu64 " was changed: the head in run.db "
+			    "line %" PRIu64 " was changed: its head "
 			    "does not fit it",
 			    c->n);
 	}
 	c->rest = size - c->used;
 	if (c->n < c->want)
 		return err_set(e, ERR_DENIED,
-		    "line %" PRIu64 " is missing: run.db knows %" PRIu64
+		    "line %" PRIu64 " is missing: its head knows %" PRIu64
 		    " lines, the file has %" PRIu64,
 		    c->n + 1, c->want, c->n);
 	if (c->n > c->want + 1)
 		return err_set(e, ERR_DENIED,
-		    "line %" PRIu64 " is not known to run.db: lines were added",
+		    "line %" PRIu64
+		    " is not known to its head: lines were added",
 		    c->want + 2);
 	return 0;
 }
 
 static int
-read_chain(struct store *s, struct chain *c, struct err *e)
+read_chain(const struct audit *a, struct chain *c, struct err *e)
 {
-	char *path = path_join(store_dir(s), "audit.jsonl");
+	char *path = path_join(a->dir, "audit.jsonl");
 	struct buf b;
 	int r;
 
 	*c = (struct chain){ 0 };
 	zero_head(c->last);
 	buf_init(&b, (size_t)4 << 30);
-	if ((r = load_head(s, &c->want, c->head, e)) == 0 &&
+	if ((r = load_head(a, &c->want, c->head, e)) == 0 &&
 	    (r = file_read(path, true, &b, e)) == 0)
 		r = check_lines(c, buf_str(&b), b.len, e);
 	buf_clear(&b);
@@ -222,12 +248,12 @@ read_chain(struct store *s, struct chain *c, struct err *e)
 	return r;
 }
 
-int
-audit_verify(struct store *s, uint64_t *ret_lines, char *note, size_t note_size,
+static int
+verify(const struct audit *a, uint64_t *ret_lines, char *note, size_t note_size,
     struct err *e)
 {
 	struct chain c;
-	int r = read_chain(s, &c, e);
+	int r = read_chain(a, &c, e);
 
 	note[0] = '\0';
 	if (r == 0 && c.rest > 0)
@@ -240,15 +266,27 @@ audit_verify(struct store *s, uint64_t *ret_lines, char *note, size_t note_size,
 	return r;
 }
 
-/* A chain that a crash left: a torn line goes, a whole one that run.db had not
- * learnt of is taken. */
+int
+audit_verify(struct store *s, uint64_t *ret_lines, char *note, size_t note_size,
+    struct err *e)
+{
+	struct audit a = { .store = s, .fd = -1, .head_fd = -1 };
+	int r;
+
+	a.dir = xstrdup(store_dir(s));
+	r = verify(&a, ret_lines, note, note_size, e);
+	free(a.dir);
+	return r;
+}
+
+/* A chain that a crash left: a torn line goes, a whole one that the head had
+ * not learnt of is taken. */
 static int
 carry_on(struct audit *a, struct err *e)
 {
 	struct chain c;
-	int r;
 
-	if ((r = read_chain(a->store, &c, e)) < 0)
+	if (read_chain(a, &c, e) < 0)
 		return err_prefix(e, "the audit chain");
 	if (c.rest > 0 && ftruncate(a->fd, (off_t)c.used) < 0)
 		return err_set(e, -errno, "audit: %s", strerror(errno));
@@ -265,6 +303,8 @@ audit_open(struct store *s, struct audit **ret, struct err *e)
 	int r;
 
 	a->store = s;
+	a->dir = xstrdup(store_dir(s));
+	a->head_fd = -1;
 	a->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (a->fd < 0)
 		r = err_set(e, -errno, "%s: %s", path, strerror(errno));
@@ -277,4 +317,171 @@ audit_open(struct store *s, struct audit **ret, struct err *e)
 	}
 	*ret = a;
 	return 0;
+}
+
+/* --- a chain of its own -------------------------------------------------- */
+
+/* The last whole line of the file: *ret_len bytes at the end of *ret, which is
+ * yours; *ret_end is where it ends in the file. An empty file has none. */
+static int
+last_line(const struct audit *a, off_t size, char **ret, size_t *ret_len,
+    off_t *ret_end, struct err *e)
+{
+	size_t want = size < (off_t)MAX_LINE * 3 ? (size_t)size : MAX_LINE * 3;
+	char *text = xcalloc(1, want + 1), *nl, *before;
+	ssize_t n = pread(a->fd, text, want, size - (off_t)want);
+
+	*ret_end = 0;
+	*ret_len = 0;
+	if (n != (ssize_t)want) {
+		free(text);
+		return err_set(e, -EIO, "%s/audit.jsonl can't be read", a->dir);
+	}
+	nl = memrchr(text, '\n', want);
+	if (nl == NULL && (off_t)want < size) {
+		free(text);
+		return err_set(e, ERR_DENIED,
+		    "%s/audit.jsonl ends in what is no line of it", a->dir);
+	}
+	if (nl != NULL) {
+		*ret_end = size - (off_t)want + (nl + 1 - text);
+		before = memrchr(text, '\n', (size_t)(nl - text));
+		before = before != NULL ? before + 1 : text;
+		*ret_len = (size_t)(nl - before);
+		memmove(text, before, *ret_len);
+	}
+	*ret = text;
+	return 0;
+}
+
+static int
+take_last(struct audit *a, const char *line, size_t len, struct err *e)
+{
+	char known[HASH_HEX], *prev = NULL;
+	const char *s = NULL;
+	json_t *j = NULL;
+	uint64_t want = 0;
+	int r;
+
+	a->n = 0;
+	zero_head(a->head);
+	if (len > 0 && json_parse(line, len, MAX_LINE * 2, &j, NULL) == 0 &&
+	    json_get_str(j, "prev", true, &s, NULL) == 0) {
+		prev = xstrdup(s);
+		(void)json_get_u64(j, "n", 0, UINT64_MAX, &a->n, NULL);
+	}
+	json_decref(j);
+	r = len == 0
+	    ? 0
+	    : check_line(line, len, a->n, prev != NULL ? prev : "", a->head, e);
+	free(prev);
+	if (r == 0)
+		r = load_head(a, &want, known, e);
+	if (r < 0)
+		return r;
+	if (a->n < want || a->n > want + 1 ||
+	    (a->n == want && strcmp(known, a->head) != 0))
+		return err_set(e, ERR_DENIED,
+		    "its last line is not the one that its head knows: it was "
+		    "changed (move the directory away to begin a new chain)");
+	return 0;
+}
+
+/* What others have written since; a line torn by a crash goes. */
+static int
+catch_up(struct audit *a, struct err *e)
+{
+	char *line = NULL;
+	struct stat st;
+	size_t len;
+	off_t end;
+	int r;
+
+	if (fstat(a->fd, &st) < 0)
+		return err_set(e, -errno, "audit: %s", strerror(errno));
+	if (a->size == st.st_size && a->size > 0)
+		return 0;
+	if ((r = last_line(a, st.st_size, &line, &len, &end, e)) == 0 &&
+	    (r = take_last(a, line, len, e)) == 0 && end < st.st_size &&
+	    ftruncate(a->fd, end) < 0)
+		r = err_set(e, -errno, "audit: %s", strerror(errno));
+	free(line);
+	return r < 0 ? err_prefix(e, "the audit chain in %s", a->dir) : 0;
+}
+
+int
+audit_write(struct audit *a, double t, const char *worker, const char *act,
+    const char *subject, const char *detail, const char *verdict, struct err *e)
+{
+	struct stat st;
+	int r;
+
+	if (a->store != NULL)
+		return write_line(
+		    a, t, worker, act, subject, detail, verdict, e);
+	if (flock(a->fd, LOCK_EX) < 0)
+		return err_set(e, -errno, "lock %s/audit.jsonl: %s", a->dir,
+		    strerror(errno));
+	if ((r = catch_up(a, e)) == 0)
+		r = write_line(a, t, worker, act, subject, detail, verdict, e);
+	a->size = r == 0 && fstat(a->fd, &st) == 0 ? st.st_size : -1;
+	(void)flock(a->fd, LOCK_UN);
+	return r;
+}
+
+static int
+open_files(struct audit *a, int flags, struct err *e)
+{
+	char *chain = path_join(a->dir, "audit.jsonl");
+	char *head = path_join(a->dir, "audit.head");
+	int r = 0;
+
+	a->fd = open(chain, flags | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (a->fd >= 0)
+		a->head_fd = open(head, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (a->fd < 0 || a->head_fd < 0)
+		r = err_set(e, errno == ENOENT ? ERR_NOTFOUND : -errno,
+		    "%s: %s", a->fd < 0 ? chain : head, strerror(errno));
+	free(chain);
+	free(head);
+	return r;
+}
+
+int
+audit_open_dir(const char *dir, struct audit **ret, struct err *e)
+{
+	struct audit *a;
+	int r;
+
+	if ((r = path_mkdirs(dir, 0700, e)) < 0)
+		return r;
+	a = xcalloc(1, sizeof *a);
+	a->fd = a->head_fd = -1;
+	a->size = -1;
+	a->dir = xstrdup(dir);
+	if ((r = open_files(a, O_RDWR | O_CREAT, e)) < 0) {
+		audit_close(a);
+		return r;
+	}
+	*ret = a;
+	return 0;
+}
+
+int
+audit_verify_dir(const char *dir, uint64_t *ret_lines, char *note,
+    size_t note_size, struct err *e)
+{
+	struct audit a = { .fd = -1, .head_fd = -1 };
+	int r;
+
+	a.dir = xstrdup(dir);
+	/* Not between a line and its head. */
+	if ((r = open_files(&a, O_RDWR, e)) == 0) {
+		(void)flock(a.fd, LOCK_SH);
+		r = verify(&a, ret_lines, note, note_size, e);
+	}
+	fd_close(&a.fd);
+	fd_close(&a.head_fd);
+	free(a.dir);
+	return r;
 }

@@ -25,6 +25,14 @@ int audit_write(struct audit *a, double t, const char *worker, const char *act,
     const char *subject, const char *detail, const char *verdict,
     struct err *e);
 
+/* A chain that belongs to no run, in a directory that is made when it is
+ * missing: audit.jsonl as above, "t" counting from 1970, and its head in
+ * audit.head. Any number of processes may write to it at the same time: each
+ * line is written under a lock, after the last one that is there. */
+int audit_open_dir(const char *dir, struct audit **ret, struct err *e);
+int audit_verify_dir(const char *dir, uint64_t *ret_lines, char *note,
+    size_t note_size, struct err *e);
+
 /* Check the whole chain. 0: intact, *ret_lines lines, a note ("" or what a
  * crash left) in note; negative: e names the line and what is wrong. */
 int audit_verify(struct store *s, uint64_t *ret_lines, char *note,

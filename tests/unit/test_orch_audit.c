@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -174,6 +175,116 @@ test_torn(void **state unused_arg)
 	store_close(s);
 }
 
+/* --- a chain of its own, written by many ---------------------------------- */
+
+#define WRITERS 4
+#define LINES 50
+
+static int
+verify_dir(uint64_t *ret_n, char *note, struct err *e)
+{
+	e->text[0] = '\0';
+	return audit_verify_dir(dir, ret_n, note, 256, e);
+}
+
+static void
+write_lines(int n)
+{
+	struct audit *a;
+	struct err e;
+	int i;
+
+	if (audit_open_dir(dir, &a, &e) < 0)
+		fail_msg("%s", e.text);
+	for (i = 0; i < n; i++)
+		if (audit_write(a, i, "w", "network", "CONNECT a:1",
+			"{\"id\":1}", "allow", &e) < 0)
+			fail_msg("%s", e.text);
+	audit_close(a);
+}
+
+static void
+test_shared(void **state unused_arg)
+{
+	char note[256];
+	struct err e;
+	uint64_t n;
+	int i, status;
+
+	for (i = 0; i < WRITERS; i++) {
+		if (fork() == 0) {
+			struct audit *a;
+			int k, bad = audit_open_dir(dir, &a, &e) < 0;
+
+			for (k = 0; k < LINES && !bad; k++)
+				bad = audit_write(a, k, "w", "network", "x",
+					  NULL, "allow", &e) < 0;
+			_exit(bad);
+		}
+	}
+	for (i = 0; i < WRITERS; i++) {
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+	if (verify_dir(&n, note, &e) < 0)
+		fail_msg("%s", e.text);
+	assert_int_equal(n, WRITERS * LINES);
+	assert_string_equal(note, "");
+}
+
+/* A torn line goes, a whole one that the head does not know is taken. */
+static void
+test_shared_crash(void **state unused_arg)
+{
+	char note[256], *path = path_join(dir, "audit.jsonl");
+	char *head = path_join(dir, "audit.head");
+	struct buf old;
+	struct err e;
+	uint64_t n;
+	int fd;
+
+	write_lines(2);
+	buf_init(&old, 4096);
+	assert_int_equal(file_read(head, true, &old, NULL), 0);
+	write_lines(1);
+	assert_int_equal(file_write(head, old.data, old.len, 0600, NULL), 0);
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	assert_int_equal(fd_write_all(fd, "{\"n\":4", 6), 0);
+	fd_close(&fd);
+	assert_int_equal(verify_dir(&n, note, &e), 0);
+	assert_int_equal(n, 3);
+	assert_true(note[0] != '\0');
+	write_lines(2);
+	if (verify_dir(&n, note, &e) < 0)
+		fail_msg("%s", e.text);
+	assert_int_equal(n, 5);
+	assert_string_equal(note, "");
+	buf_clear(&old);
+	free(path);
+	free(head);
+}
+
+/* Nothing is added to a chain that was cut or changed. */
+static void
+test_shared_changed(void **state unused_arg)
+{
+	char note[256], *path = path_join(dir, "audit.jsonl");
+	struct audit *a;
+	struct err e;
+	uint64_t n;
+
+	write_lines(4);
+	cut(path, 4, 4);
+	assert_true(verify_dir(&n, note, &e) < 0);
+	assert_non_null(strstr(e.text, "line 4 is missing"));
+	assert_int_equal(audit_open_dir(dir, &a, &e), 0);
+	assert_true(
+	    audit_write(a, 0, "w", "network", "x", NULL, "allow", &e) < 0);
+	assert_non_null(strstr(e.text, "begin a new chain"));
+	audit_close(a);
+	free(path);
+}
+
 int
 main(void)
 {
@@ -184,6 +295,11 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 		    test_missing_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_shared, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    test_shared_crash, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    test_shared_changed, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include "common/loop.h"
 #include "common/num.h"
 #include "common/spawn.h"
+#include "worker/agent/egress.h"
 #include "worker/agent/exec.h"
 
 #define DRAIN_MS 1000
@@ -56,17 +57,29 @@ take(struct exec *x, const char *p, size_t len)
 	x->tail_at = (x->tail_at + len) % x->keep;
 }
 
+/* The command runs by now, and can wait for its network. */
+static void
+hand_out(struct exec *x, int *listen_fd)
+{
+	struct err e;
+
+	if (*listen_fd >= 0 && egress_hand_out(listen_fd, &x->line_fd, &e) < 0)
+		log_warn("%s", e.text);
+}
+
 int
 exec_start(struct exec *x, struct err *e)
 {
 	struct sandbox_start s = {
 		.spec = x->spec, .overlay = x->overlay, .fds = { -1, -1, -1 }
 	};
-	int pfd[2], in = -1, r;
+	int pfd[2], in = -1, listen_fd = -1, r;
 
 	if (x->keep == 0)
 		x->keep = EXEC_KEEP;
-	x->pidfd = x->out_fd = -1;
+	x->pidfd = x->out_fd = x->line_fd = -1;
+	if (x->spec->egress)
+		s.ret_listen = &listen_fd;
 	x->state = EXEC_IDLE;
 	buf_init(&x->head, x->keep);
 	if ((r = fd_pipe(pfd)) < 0)
@@ -82,6 +95,7 @@ exec_start(struct exec *x, struct err *e)
 	s.fds[1] = s.fds[2] = pfd[1];
 	if ((r = sandbox_start(&s, &x->proc, e)) < 0)
 		goto fail;
+	hand_out(x, &listen_fd);
 	fd_close(&pfd[1]);
 	fd_close(&in);
 	x->out_fd = pfd[0];
@@ -122,6 +136,7 @@ static void
 finish(struct exec *x)
 {
 	fd_close(&x->out_fd);
+	fd_close(&x->line_fd);
 	x->ms = loop_now_ms() - x->started_ms;
 	x->ran = sandbox_finished(&x->proc, x->wait_status, &x->status);
 	if (x->timed_out)

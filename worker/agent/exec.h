@@ -48,6 +48,7 @@ struct exec {
 	/* private */
 	struct sandbox_proc proc;
 	int pidfd, out_fd;
+	int line_fd; /* egress.h; 0 or -1: no network */
 	bool exited;
 	int wait_status;
 	uint64_t started_ms, deadline_ms, drain_ms;

@@ -180,22 +180,24 @@ struct sign {
 	const char *why;
 };
 
+#define NEEDS_NETWORK \
+	"it needs the network, which the sandbox does not have: fetch what it " \
+	"needs beforehand, or allow its hosts (--allow-net, settings: " \
+	"network.allow)"
+#define NEEDS_HOST \
+	"it needs a host that it may not reach: allow it (--allow-net, " \
+	"settings: network.allow), or fetch what it needs beforehand"
+
 static const struct sign signs[] = {
-	{ "Could not resolve host",
-	    "it needs the network, which the sandbox does not have: fetch what "
-	    "it needs beforehand" },
-	{ "Temporary failure in name resolution",
-	    "it needs the network, which the sandbox does not have: fetch what "
-	    "it needs beforehand" },
-	{ "Name or service not known",
-	    "it needs the network, which the sandbox does not have: fetch what "
-	    "it needs beforehand" },
-	{ "getaddrinfo E",
-	    "it needs the network, which the sandbox does not have: fetch what "
-	    "it needs beforehand" },
-	{ "Network is unreachable",
-	    "it needs the network, which the sandbox does not have: fetch what "
-	    "it needs beforehand" },
+	/* of the proxy; curl, Python and node say no more than the number */
+	{ "is not in network.allow", NEEDS_HOST },
+	{ "CONNECT tunnel failed, response 403", NEEDS_HOST },
+	{ "Tunnel connection failed: 403", NEEDS_HOST },
+	{ "Could not resolve host", NEEDS_NETWORK },
+	{ "Temporary failure in name resolution", NEEDS_NETWORK },
+	{ "Name or service not known", NEEDS_NETWORK },
+	{ "getaddrinfo E", NEEDS_NETWORK },
+	{ "Network is unreachable", NEEDS_NETWORK },
 	{ "No module named pytest",
 	    "pytest is not installed for the python that runs: install it, or "
 	    "name the one of your virtual environment with -t" },

@@ -114,6 +114,7 @@ grep(struct agent *a, const json_t *args, struct tool_result *r)
 	}
 	treefs_name_clear(&name);
 	spec_copy(&spec, &a->cfg.inner);
+	spec.egress = false; /* rg has no use for it */
 	spec_set_cwd(&spec, a->cfg.workdir);
 	strv_clear(&spec.argv);
 	/* By the shell, so that a missing rg is status 127. */

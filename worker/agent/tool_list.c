@@ -78,6 +78,7 @@ rg_files(struct agent *a, const struct treefs_name *top, struct strv *ret)
 
 	dir = xasprintf("%s/%s", top->tmp ? a->fs.tmp : a->fs.root, top->rel);
 	spec_copy(&spec, &a->cfg.inner);
+	spec.egress = false; /* rg has no use for it */
 	spec_set_cwd(&spec, dir);
 	strv_clear(&spec.argv);
 	strv_addl(&spec.argv, "rg", "--no-config", "--files", "--null",

@@ -92,7 +92,7 @@ run_command(struct agent *a, const json_t *args, struct tool_result *r)
 const struct tool tool_run_command = {
 	"run_command",
 	"Run a shell command (sh -c) in the working directory, in a sandbox "
-	"without network. The result is its exit status, then stdout and stderr "
+	"without network but to hosts that the person has allowed. The result is its exit status, then stdout and stderr "
 	"together, the middle cut out when it is long. Processes left in the "
 	"background end with the command. /tmp keeps its files.",
 	"{\"type\":\"object\",\"properties\":{"

@@ -25,6 +25,7 @@ enum {
 	OPT_SHOW,
 	OPT_PROFILE,
 	OPT_SANDBOX,
+	OPT_NETWORK,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -40,6 +41,7 @@ static const struct option long_options[] = {
 	{ "show", required_argument, NULL, OPT_SHOW },
 	{ "profile", required_argument, NULL, OPT_PROFILE },
 	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
+	{ "network", required_argument, NULL, OPT_NETWORK },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -62,6 +64,9 @@ static const char help_text[] =
     "                      one of yours, or a file\n"
     "  --sandbox KIND      bwrap (default), or container: one layer less, where\n"
     "                      no namespaces can be had (foray-host(8))\n"
+    "  --network SOCKET    give commands a way to allowed hosts by the proxy "
+    "that\n"
+    "                      takes their networks at this unix socket\n"
     "  --lifeline-fd N     end when the pipe on descriptor N is hung up\n"
     "  --help, --version\n";
 
@@ -155,6 +160,9 @@ take_option(struct options *o, int c)
 	case OPT_SANDBOX:
 		if (backend_parse(optarg, &o->backend, &e) < 0)
 			usage(e.text);
+		break;
+	case OPT_NETWORK:
+		o->network = absolute(optarg, "--network");
 		break;
 	case OPT_HELP:
 		print(help_text);

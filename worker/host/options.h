@@ -10,6 +10,7 @@ struct options {
 	const char *label;     /* NULL: the machine's name */
 	const char *scratch;   /* NULL: CACHE/scratch */
 	const char *cache;     /* NULL: the user's cache directory */
+	const char *network;   /* socket for commands' networks; NULL: none */
 	uint64_t slots;        /* 0: as many as there are processors */
 	uint64_t idle_exit_ms; /* 0: never */
 	int lifeline_fd;       /* -1: not started by foray */

@@ -213,6 +213,7 @@ static int
 stage_all(struct place *p, const char *ipc, struct err *e)
 {
 	struct stage *st = &p->stage;
+	char *dir;
 	int r;
 
 	r = stage_open(st, e);
@@ -226,6 +227,12 @@ stage_all(struct place *p, const char *ipc, struct err *e)
 		r = stage_add(st, p->worker, e);
 	if (r == 0 && ipc != NULL)
 		r = stage_add(st, ipc, e);
+	/* Its directory, most likely the one before. */
+	if (r == 0 && p->network != NULL) {
+		dir = path_dir(p->network);
+		r = stage_add(st, dir, e);
+		free(dir);
+	}
 	if (r == 0)
 		r = stage_mounts(st, &p->view.show, e);
 	if (r == 0)
@@ -343,6 +350,8 @@ go_down(struct place *p, const char *ipc, struct err *e)
 	move_to_stage(&p->stage, &p->snapshots);
 	move_to_stage(&p->stage, &p->scratch);
 	move_to_stage(&p->stage, &p->worker);
+	if (p->network != NULL)
+		move_to_stage(&p->stage, &p->network);
 	if (ipc == NULL)
 		return 0;
 	dir = stage_path(&p->stage, ipc);
@@ -392,6 +401,8 @@ place_prepare(const struct options *o, struct place *ret, struct err *e)
 	if (r < 0)
 		goto out;
 	p.endpoint = xstrdup(o->connect);
+	if (o->network != NULL)
+		p.network = path_normal(o->network);
 	r = go_down(&p, ipc, e);
 out:
 	free(cache);
@@ -419,5 +430,6 @@ place_clear(struct place *p)
 	free(p->scratch);
 	free(p->snapshots);
 	free(p->worker);
+	free(p->network);
 	memset(p, 0, sizeof *p);
 }

@@ -34,6 +34,7 @@ struct place {
 	char *bin;       /* directory of a copy of it, or NULL */
 	int bin_lock;
 	enum sandbox_backend backend;
+	char *network;    /* the orchestrator's socket for networks; or NULL */
 	int machine_proc; /* /proc as it was when we came: the machine's */
 };
 

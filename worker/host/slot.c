@@ -59,6 +59,7 @@ slot_free(struct slot *s)
 	loop_del(l, s->wall);
 	peer_free(s->peer);
 	ipc_unlink(&s->listener);
+	slot_net_free(s);
 	fd_close(&s->listen_fd);
 	fd_close(&s->report_fd);
 	fd_close(&s->dir_fd);

@@ -37,6 +37,8 @@ struct slot {
 	int report_fd; /* wire.h; -1: at its end */
 	struct loop_watch *report_watch;
 
+	struct slot_net *net; /* slot_net.c; NULL: no network */
+
 	struct peer *peer;     /* the worker's socket */
 	struct peer_addr addr; /* the connection that showed the token */
 	struct relay_share share;
@@ -68,6 +70,11 @@ struct slots {
 /* slot_start.c: everything up to the running process and its socket. On
  * failure the parts that exist stay for slot_free(). */
 int slot_make(struct slot *s, const struct msg_assign *a, struct err *e);
+
+/* slot_net.c: the networks of its commands, on their way to the orchestrator's
+ * proxy. Nothing without --network; the socket in the sandbox is link/n. */
+int slot_net_start(struct slot *s, struct err *e);
+void slot_net_free(struct slot *s);
 
 /* slot_msg.c: from the worker's socket. */
 extern const struct peer_ops slot_peer_ops; /* ctx: struct slot */

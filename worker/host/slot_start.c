@@ -221,6 +221,9 @@ make_socket(struct slot *s, struct err *e)
 	    c->loop, c->zctx, endpoint, false, &slot_peer_ops, s, &s->peer, e);
 	if (r < 0)
 		return r;
+	r = slot_net_start(s, e);
+	if (r < 0)
+		return r;
 	return wire_start(s->listen_fd, path, s->dir_fd, &s->report_fd, e);
 }
 
@@ -276,6 +279,7 @@ inner_profile(const struct slot *s, const struct order *o,
 	ret->root = o->root;
 	ret->workdir = o->workdir;
 	ret->tree_src = candidate && s->tmp == NULL ? "@merged" : o->root;
+	ret->egress = s->all->conf.place->network != NULL;
 }
 
 static json_t *

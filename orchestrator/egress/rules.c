@@ -1,0 +1,158 @@
+#include "common/compat.h"
+
+#include "common/log.h"
+#include "common/text.h"
+#include "orchestrator/egress/rules.h"
+#include "orchestrator/gateway/address.h"
+
+static int
+bad_rule(const char *text, const char *why, struct err *e)
+{
+	char shown[128];
+
+	(void)text_escape_to(shown, sizeof shown, text, strlen(text));
+	return err_set(e, ERR_USAGE,
+	    "network.allow: \"%s\": %s (write a host as \"pypi.org\", "
+	    "\"*.npmjs.org:443\" or \"10.1.2.3:8080\")",
+	    shown, why);
+}
+
+/* What is wrong in ways that people are wrong; NULL: nothing of these. */
+static const char *
+common_mistake(const char *s)
+{
+	size_t i;
+
+	if (*s == '\0')
+		return "it is empty";
+	for (i = 0; s[i] != '\0'; i++)
+		if ((unsigned char)s[i] >= 0x80)
+			return "give an international name in its ASCII form "
+			       "(xn--...)";
+	if (strstr(s, "://") != NULL || strchr(s, '/') != NULL)
+		return "it is a URL or a network: give the host alone, without "
+		       "scheme and path";
+	if (strchr(s, '@') != NULL)
+		return "a user name has no place here";
+	if (strcmp(s, "*") == 0 || text_starts(s, "*:"))
+		return "not everything can be allowed: name the hosts";
+	if (strchr(s + 1, '*') != NULL || (*s == '*' && s[1] != '.'))
+		return "a '*' can only be the first label, as in *.npmjs.org";
+	return NULL;
+}
+
+int
+rules_add(struct rules *r, const char *text, struct err *e)
+{
+	const char *why = common_mistake(text), *host = text;
+	struct rule rule = { 0 };
+	struct err own;
+
+	if (why != NULL)
+		return bad_rule(text, why, e);
+	if (text_starts(host, "*.")) {
+		rule.below = true;
+		host += 2;
+	}
+	/* Ports 80 and 443 both: a number that no port has stands for them. */
+	rule.web = strchr(host, ':') == NULL ||
+	    (host[0] == '[' && text_ends(host, "]"));
+	if (target_parse(
+		host, strlen(host), rule.web ? 80 : 0, &rule.host, &own) < 0)
+		return bad_rule(text, own.text, e);
+	if (rule.below && rule.host.kind != TARGET_NAME)
+		return bad_rule(text, "an address has no names below it", e);
+	if (r->n >= RULES_MAX)
+		return err_set(e, ERR_USAGE,
+		    "network.allow: %d hosts at most can be allowed",
+		    RULES_MAX);
+	rule.text = xstrdup(text);
+	r->v = xreallocarray(r->v, r->n + 1, sizeof *r->v);
+	r->v[r->n++] = rule;
+	return 0;
+}
+
+int
+rules_settings(struct rules *r, const json_t *network, struct err *e)
+{
+	const json_t *list = json_object_get(network, "allow"), *v;
+	size_t i;
+
+	if (list == NULL)
+		return 0;
+	if (!json_is_array(list))
+		return err_set(e, ERR_SYNTAX,
+		    "network.allow is no list of hosts: [\"pypi.org\"]");
+	json_array_foreach (list, i, v) {
+		if (!json_is_string(v))
+			return err_set(e, ERR_SYNTAX,
+			    "network.allow: entry %zu is no string", i + 1);
+		if (rules_add(r, json_string_value(v), e) < 0)
+			return e != NULL ? (e->code = ERR_SYNTAX) : ERR_SYNTAX;
+	}
+	return 0;
+}
+
+int
+rules_strv(struct rules *r, const struct strv *list, struct err *e)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < list->n && rc == 0; i++)
+		rc = rules_add(r, list->v[i], e);
+	return rc;
+}
+
+void
+rules_clear(struct rules *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		free(r->v[i].text);
+	free(r->v);
+	*r = (struct rules){ 0 };
+}
+
+static bool
+port_fits(const struct rule *rule, uint16_t port)
+{
+	return rule->web ? port == 80 || port == 443 : port == rule->host.port;
+}
+
+static bool
+host_fits(const struct rule *rule, const struct target *t)
+{
+	size_t have, want;
+
+	if (!rule->below)
+		return target_same_host(&rule->host, t);
+	if (t->kind != TARGET_NAME)
+		return false;
+	have = strlen(t->host);
+	want = strlen(rule->host.host);
+	return have > want + 1 && t->host[have - want - 1] == '.' &&
+	    strcmp(t->host + have - want, rule->host.host) == 0;
+}
+
+const struct rule *
+rules_match(const struct rules *r, const struct target *t)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (port_fits(&r->v[i], t->port) && host_fits(&r->v[i], t))
+			return &r->v[i];
+	return NULL;
+}
+
+bool
+rules_address(const struct rules *r, const struct target *addr)
+{
+	struct sockaddr_storage ss;
+
+	(void)target_sockaddr(addr, &ss);
+	return address_is_public((const struct sockaddr *)&ss) ||
+	    rules_match(r, addr) != NULL;
+}

@@ -1,0 +1,49 @@
+/*
+ * rules.h - the hosts that sandboxed commands may reach.
+ *
+ *	pypi.org            this name, ports 80 and 443
+ *	*.npmjs.org:443     every name below npmjs.org, not npmjs.org itself
+ *	10.1.2.3:8080       this address, also when an allowed name leads to it
+ *	[fd00::1]:8080      IPv6 stands in brackets
+ *
+ * A name is allowed for the public addresses that it resolves to. Loopback,
+ * private, link-local and the like (gateway/address.h) are reached only by a
+ * rule that is that very address; 127.0.0.1 is then the loopback of the machine
+ * that foray runs on. Case and a trailing dot do not matter (target.h).
+ */
+#ifndef ORCHESTRATOR_EGRESS_RULES_H
+#define ORCHESTRATOR_EGRESS_RULES_H
+
+#include "common/json.h"
+#include "orchestrator/egress/target.h"
+
+#define RULES_MAX 512
+
+struct rule {
+	char *text; /* as the person wrote it */
+	struct target host;
+	bool below; /* "*." stood before it */
+	bool web;   /* no port was given: 80 and 443 */
+};
+
+/* Zeroed: nothing is allowed. */
+struct rules {
+	struct rule *v;
+	size_t n;
+};
+
+/* ERR_USAGE with the rule, what is wrong with it, and what to write. */
+int rules_add(struct rules *r, const char *text, struct err *e);
+/* The list "allow" of the settings' object "network", which may be NULL;
+ * ERR_SYNTAX. */
+int rules_settings(struct rules *r, const json_t *network, struct err *e);
+int rules_strv(struct rules *r, const struct strv *list, struct err *e);
+void rules_clear(struct rules *r);
+
+/* The rule that allows it, by host and port; NULL: none. */
+const struct rule *rules_match(const struct rules *r, const struct target *t);
+/* May this address (TARGET_IP4 or IP6) be connected to for a name that is
+ * allowed? */
+bool rules_address(const struct rules *r, const struct target *addr);
+
+#endif

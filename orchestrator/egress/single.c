@@ -1,0 +1,129 @@
+#include "common/compat.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "orchestrator/egress/server.h"
+#include "orchestrator/egress/single.h"
+#include "orchestrator/run/settings.h"
+#include "orchestrator/store/audit.h"
+
+struct single {
+	struct egress *egress;
+	struct audit *audit;
+	bool gone;
+};
+
+int
+single_dir(char **ret, struct err *e)
+{
+	char *state = NULL;
+	int r;
+
+	if ((r = path_state_dir(&state, e)) < 0)
+		return r;
+	*ret = path_join(state, "sandbox");
+	free(state);
+	return 0;
+}
+
+static int
+record(void *ctx, const char *worker, const char *act, const char *subject,
+    const char *detail, const char *verdict)
+{
+	struct single *s = ctx;
+	struct timespec now;
+	struct err e;
+	int64_t ms;
+	int r;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	r = audit_write(s->audit, (double)ms / 1000, worker, act, subject,
+	    detail, verdict, &e);
+	if (r < 0)
+		log_error("%s", e.text);
+	return r;
+}
+
+static int
+read_rules(const struct strv *allow, struct rules *ret, struct err *e)
+{
+	json_t *settings = NULL;
+	int r;
+
+	if ((r = settings_load(&settings, e)) < 0)
+		return r;
+	r = rules_settings(ret, json_object_get(settings, "network"), e);
+	json_decref(settings);
+	return r < 0 ? r : rules_strv(ret, allow, e);
+}
+
+int
+single_start(const struct strv *allow, struct single **ret, struct err *e)
+{
+	struct single *s = NULL;
+	struct rules rules = { 0 };
+	char *dir = NULL;
+	int r;
+
+	*ret = NULL;
+	if ((r = read_rules(allow, &rules, e)) < 0 || rules.n == 0)
+		goto out;
+	s = xcalloc(1, sizeof *s);
+	if ((r = single_dir(&dir, e)) < 0 ||
+	    (r = audit_open_dir(dir, &s->audit, e)) < 0 ||
+	    (r = egress_start(
+		 &rules, STDERR_FILENO, record, s, &s->egress, e)) < 0) {
+		single_stop(s);
+		goto out;
+	}
+	*ret = s;
+out:
+	rules_clear(&rules);
+	free(dir);
+	return r;
+}
+
+int
+single_listen(struct single *s, int *listen_fd, struct err *e)
+{
+	char name[32];
+	int r;
+
+	(void)snprintf(name, sizeof name, "sandbox-%d", (int)getpid());
+	r = egress_listen(s->egress, name, *listen_fd, -1, e);
+	fd_close(listen_fd);
+	return r;
+}
+
+int
+single_fd(const struct single *s)
+{
+	return s == NULL || s->gone ? -1 : egress_fd(s->egress);
+}
+
+void
+single_turn(struct single *s)
+{
+	struct err e;
+
+	if (egress_turn(s->egress, &e) < 0) {
+		log_error("%s", e.text);
+		s->gone = true;
+	}
+}
+
+void
+single_stop(struct single *s)
+{
+	if (s == NULL)
+		return;
+	egress_stop(s->egress);
+	audit_close(s->audit);
+	free(s);
+}

@@ -1,0 +1,29 @@
+/*
+ * single.h - the network of one command that belongs to no run (`foray
+ * sandbox`): what the settings and the command line allow, a proxy of its own,
+ * and the record in $XDG_STATE_HOME/foray/sandbox/audit.jsonl, a chain as of a
+ * run (store/audit.h) that all such commands share.
+ */
+#ifndef ORCHESTRATOR_EGRESS_SINGLE_H
+#define ORCHESTRATOR_EGRESS_SINGLE_H
+
+#include "common/err.h"
+#include "common/strv.h"
+
+struct single;
+
+/* allow: hosts of the command line, besides those of the settings. *ret is NULL
+ * when nothing is allowed: there is no network, and nothing to be done. */
+int single_start(const struct strv *allow, struct single **ret, struct err *e);
+/* The command's socket (sandbox/start.h); it is closed. */
+int single_listen(struct single *s, int *listen_fd, struct err *e);
+/* To be watched for input, then single_turn(); -1: no more. */
+int single_fd(const struct single *s);
+void single_turn(struct single *s);
+/* The end, and its record. NULL is allowed. */
+void single_stop(struct single *s);
+
+/* The directory of the chain; yours. */
+int single_dir(char **ret, struct err *e);
+
+#endif

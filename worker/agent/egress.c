@@ -1,0 +1,36 @@
+/* egress.c - see egress.h. */
+#include "common/compat.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "common/fdio.h"
+#include "common/fdpass.h"
+#include "sandbox/profile.h"
+#include "worker/agent/egress.h"
+
+int
+egress_hand_out(int *listen_fd, int *ret_line, struct err *e)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	const char *dir = getenv("FORAY_LINK");
+	int fd, r = 0;
+
+	(void)snprintf(sun.sun_path, sizeof sun.sun_path, "%s/n",
+	    dir != NULL && *dir != '\0' ? dir : IN_LINK);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 ||
+	    connect(fd, (const struct sockaddr *)&sun, sizeof sun) < 0)
+		r = -errno;
+	else
+		r = fd_pass(fd, "", 1, listen_fd, 1);
+	fd_close(listen_fd);
+	if (r < 0) {
+		fd_close(&fd);
+		return err_set(
+		    e, r, "the network of a command: %s", err_str(r));
+	}
+	*ret_line = fd;
+	return 0;
+}

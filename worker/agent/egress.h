@@ -1,0 +1,18 @@
+/*
+ * egress.h - the network of a command, handed out to the proxy.
+ *
+ * Where hosts are allowed, a command's sandbox has a socket that listens in its
+ * network (sandbox/start.h, ret_listen). It goes to the host over the link
+ * directory's socket n; the connection that carried it is the command's
+ * lifeline: what the proxy does for it ends when that is closed.
+ */
+#ifndef WORKER_AGENT_EGRESS_H
+#define WORKER_AGENT_EGRESS_H
+
+#include "common/err.h"
+
+/* *listen_fd is closed in any case. *ret_line is yours, to be closed when the
+ * command has ended. */
+int egress_hand_out(int *listen_fd, int *ret_line, struct err *e);
+
+#endif
