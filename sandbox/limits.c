@@ -48,6 +48,18 @@ limits_apply(const struct sandbox_limits *l, struct err *e)
 }
 
 void
+limits_shape(struct sandbox_spec *s)
+{
+	uint64_t max = s->limits.memory_bytes / 2;
+
+	for (size_t i = 0; max > 0 && i < s->n_mounts; i++) {
+		if (s->mounts[i].kind == MOUNT_TMPFS &&
+		    (s->mounts[i].size == 0 || s->mounts[i].size > max))
+			s->mounts[i].size = max;
+	}
+}
+
+void
 limits_raise_nofile(void)
 {
 	struct rlimit rl;
