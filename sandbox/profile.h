@@ -21,6 +21,8 @@
 #define IN_WORKER "/run/foray/worker" /* the program */
 #define IN_BASE "/run/foray/base"     /* the snapshot, read-only */
 #define IN_UP "/run/foray/up" /* the workspace's upper layer, read-only */
+#define IN_OOM \
+	"/run/foray/oom" /* counts kills for want of memory, or missing */
 
 struct profile {
 	const struct toolchain *tools; /* may be NULL */

@@ -5,19 +5,25 @@
  * start, where --die-with-parent has a race. An ordinary user needs a user
  * namespace around it (identity mapped).
  *
- *	launch(lifeline_fd, &lines);	only pid 1 comes back from this
+ *	launch(lifeline_fd, &total, &lines, &group);	only pid 1 comes back
  *	... become another uid
  *	lifelines_arm(&lines);
  *	lifelines_watch(&lines, loop);
  *
  * The process that was started ("launcher") stays outside, waits, passes
  * SIGTERM, SIGINT and SIGHUP on as SIGTERM (and SIGKILL two seconds later), and
- * exits with the host's status.
+ * exits with the host's status. It also makes the control group of the host and
+ * all its workers (cgroup.h), and removes it when they are gone, whatever ended
+ * them: it outlives foray by that moment. What it can't remove, since it was
+ * killed itself, foray or the next host sweeps.
  */
 #ifndef WORKER_HOST_LAUNCH_H
 #define WORKER_HOST_LAUNCH_H
 
 #include "common/loop.h"
+
+struct cgroup;
+struct sandbox_limits;
 
 /* Exit statuses of the program. */
 enum {
@@ -36,8 +42,11 @@ struct lifelines {
 /* Single-threaded. Every descriptor above 2 but lifeline_fd (-1: none) is
  * closed. SIGTERM, SIGINT, SIGHUP and SIGCHLD are blocked afterwards, for the
  * loop. Ends the program with EXIT_SANDBOX and a message when there are no
- * namespaces to be had. */
-void launch(int lifeline_fd, struct lifelines *ret);
+ * namespaces to be had.
+ * total: limits of the group for everything. *ret_group: we are in a leaf of
+ * it, and our uid to be may make others; NULL where there are no groups. */
+void launch(int lifeline_fd, const struct sandbox_limits *total,
+    struct lifelines *ret, struct cgroup **ret_group);
 
 /* Death signal, then the check that nobody died before it was set; ends the
  * process if one did. A change of uid clears the signal: call it again. */

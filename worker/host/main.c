@@ -6,11 +6,13 @@
 #include <stdlib.h>
 
 #include "common/log.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/probe.h"
 #include "worker/host/host.h"
 #include "worker/host/launch.h"
 #include "worker/host/options.h"
 #include "worker/host/place.h"
+#include "worker/host/quota.h"
 
 int
 main(int argc, char **argv)
@@ -18,13 +20,15 @@ main(int argc, char **argv)
 	struct options o;
 	struct lifelines lines;
 	struct place place;
+	struct quota quota;
 	struct err e;
 	int status;
 
 	log_init("foray-host");
 	options_parse(&o, argc, argv);
 
-	launch(o.lifeline_fd, &lines);
+	quota_init(&quota, o.slots);
+	launch(o.lifeline_fd, &quota.total, &lines, &quota.group);
 	/* Pid 1 from here on. */
 	status = place_prepare(&o, &place, &e);
 	if (status < 0) {
@@ -38,7 +42,8 @@ main(int argc, char **argv)
 		log_error("%s", e.text);
 		exit(EXIT_SANDBOX);
 	}
-	status = host_run(&o, &place, &lines);
+	status = host_run(&o, &place, &quota, &lines);
+	cgroup_forget(&quota.group); /* the launcher removes it */
 	place_clear(&place);
 	options_clear(&o);
 	return status;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <sched.h>
 
 #include "common/log.h"
 #include "common/num.h"
@@ -152,6 +153,16 @@ take_option(struct options *o, int c)
 	}
 }
 
+size_t
+options_processors(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		return (size_t)CPU_COUNT(&set);
+	return 1;
+}
+
 void
 options_parse(struct options *o, int argc, char **argv)
 {
@@ -165,6 +176,8 @@ options_parse(struct options *o, int argc, char **argv)
 		usage(xasprintf("'%s' is not an option", argv[optind]));
 	if (o->connect == NULL)
 		usage("--connect is missing");
+	if (o->slots == 0)
+		o->slots = options_processors();
 }
 
 void

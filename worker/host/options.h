@@ -9,7 +9,7 @@ struct options {
 	const char *label;     /* NULL: the machine's name */
 	const char *scratch;   /* NULL: CACHE/scratch */
 	const char *cache;     /* NULL: the user's cache directory */
-	uint64_t slots;        /* 0: as many as there are processors */
+	uint64_t slots;        /* as many as there are processors, or told */
 	uint64_t idle_exit_ms; /* 0: never */
 	int lifeline_fd;       /* -1: not started by foray */
 	struct strv show;      /* more directories to show read-only */
@@ -17,6 +17,8 @@ struct options {
 
 /* Ends the program for --help, --version and errors of usage (status 2). */
 void options_parse(struct options *o, int argc, char **argv);
+/* That we may use. */
+size_t options_processors(void);
 void options_clear(struct options *o);
 
 #endif

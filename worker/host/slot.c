@@ -17,6 +17,7 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "sandbox/cgroup.h"
 #include "worker/host/reap.h"
 #include "worker/host/slot_int.h"
 
@@ -44,6 +45,9 @@ slot_end(struct slot *s, const char *reason, const char *fmt, ...)
 	log_info("worker %s ends (%s): %s", s->name, reason, s->why);
 	if (s->child != NULL)
 		sandbox_kill(&s->proc);
+	/* What is frozen does not die. */
+	if (s->frozen)
+		cgroup_thaw(s->group);
 }
 
 static void
@@ -65,6 +69,8 @@ slot_free(struct slot *s)
 	fd_close(&s->err_fd);
 	fd_close(&s->proc.status_fd);
 	fd_close(&s->proc.init_fd);
+	if (cgroup_close(&s->group, true) < 0)
+		log_debug("worker %s: its group is still busy", s->name);
 	reap_workspace(s->all->conf.reaper, &s->ws);
 	buf_clear(&s->tail);
 	explicit_bzero(s->token, sizeof s->token);
@@ -203,6 +209,18 @@ wall_cb(void *ctx)
 }
 
 void
+slot_arm_wall(struct slot *s, uint64_t ms)
+{
+	struct loop *l = s->all->conf.loop;
+
+	loop_del(l, s->wall);
+	s->wall = NULL;
+	s->wall_at = loop_now_ms() + ms;
+	if (ms > 0)
+		s->wall = loop_timer_add(l, ms, 0, wall_cb, s);
+}
+
+void
 slot_is_up(struct slot *s)
 {
 	loop_del(s->all->conf.loop, s->deadline);
@@ -276,6 +294,7 @@ slot_create(struct slots *all, const char *name)
 	struct slot *s = xcalloc(1, sizeof *s);
 
 	s->all = all;
+	s->id = all->seq++;
 	s->state = SLOT_STARTING;
 	(void)snprintf(s->name, sizeof s->name, "%s", name);
 	s->dir_fd = -1;
@@ -303,7 +322,8 @@ slot_watch(struct slot *s, uint64_t wall_ms)
 	s->err_watch = loop_fd_add(l, s->err_fd, LOOP_IN, stderr_cb, s);
 	s->report_watch = loop_fd_add(l, s->report_fd, LOOP_IN, report_cb, s);
 	s->deadline = loop_timer_add(l, READY_MS, 0, not_ready_cb, s);
-	s->wall = loop_timer_add(l, wall_ms, 0, wall_cb, s);
+	slot_arm_wall(s, wall_ms);
+	disk_poke(s->all->disk);
 }
 
 void
@@ -357,6 +377,7 @@ slots_create(const struct slots_conf *conf)
 
 	all->conf = *conf;
 	TAILQ_INIT(&all->list);
+	all->disk = disk_create(conf->loop, conf->scratch, &slot_disk_ops, all);
 	return all;
 }
 
@@ -370,10 +391,12 @@ slots_free(struct slots *all)
 	while ((s = TAILQ_FIRST(&all->list)) != NULL) {
 		if (s->child != NULL)
 			sandbox_kill(&s->proc);
+		cgroup_thaw(s->group);
 		slot_send_exit(
 		    all, s->name, "killed", 128 + SIGKILL, "its host ends");
 		slot_free(s);
 	}
+	disk_free(all->disk);
 	free(all);
 }
 

@@ -20,6 +20,7 @@
 #include "sandbox/probe.h"
 
 struct place;
+struct quota;
 struct reaper;
 struct relay;
 struct slots;
@@ -33,6 +34,7 @@ struct slots_conf {
 	const struct place *place;
 	const char *scratch; /* our own scratch directory */
 	enum layout layout;
+	const struct quota *quota;
 	size_t max;
 	struct relay *up;
 	struct reaper *reaper;
@@ -58,5 +60,8 @@ void slots_deliver(struct slots *all, const char *name, enum msg_type type,
     const void *raw, size_t len);
 /* name NULL or "": all of them. */
 void slots_cancel(struct slots *all, const char *name, const char *why);
+/* Stop a worker with all it runs, or let it go on; its time limit waits
+ * meanwhile. name as above. -ENOTSUP where nothing can be frozen. */
+int slots_freeze(struct slots *all, const char *name, bool on);
 
 #endif

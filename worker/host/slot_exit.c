@@ -68,6 +68,8 @@ slot_report_exit(struct slot *s)
 	ran = sandbox_finished(&s->proc, s->wait_status, &status);
 	if (killed)
 		status = 128 + WTERMSIG(s->wait_status);
+	if (reason == NULL && status == 128 + SIGKILL)
+		reason = slot_memory_reason(s, s->why, sizeof s->why);
 	if (reason == NULL && !killed && !ran)
 		reason = "sandbox";
 	if (reason == NULL)

@@ -9,6 +9,8 @@
 #include "proto/peer.h"
 #include "sandbox/start.h"
 #include "sandbox/workspace.h"
+#include "worker/host/disk.h"
+#include "worker/host/quota.h"
 #include "worker/host/relay.h"
 #include "worker/host/slot.h"
 
@@ -25,6 +27,9 @@ struct slot {
 	TAILQ_ENTRY(slot) entry;
 	struct slots *all;
 	enum slot_state state;
+	uint64_t id; /* its own among all that this host ever had */
+	bool spare;  /* has no name and no task yet: pool.c */
+	bool frozen;
 	char name[PEER_WORKER_MAX + 1];
 	char token[2 * TOKEN_BYTES + 1];
 
@@ -52,6 +57,15 @@ struct slot {
 
 	struct loop_watch *deadline; /* READY, or the end of output */
 	struct loop_watch *wall;
+	uint64_t wall_at;   /* when it is over */
+	uint64_t wall_left; /* of it, while frozen */
+
+	struct cgroup *group;         /* NULL: only rlimits */
+	struct sandbox_limits limits; /* of all that it is */
+	struct sandbox_limits inner_limits;
+	uint64_t disk_bytes; /* as it was measured last */
+	uint64_t disk_base;  /* what a copy began with */
+	bool disk_seen;
 
 	const char *reason; /* NULL: it ends by itself */
 	char why[512];      /* a sentence; "" */
@@ -61,12 +75,22 @@ struct slots {
 	struct slots_conf conf;
 	TAILQ_HEAD(slot_list, slot) list;
 	size_t n;
-	uint64_t seq; /* makes directories unique */
+	uint64_t seq; /* of the last id */
+	struct disk *disk;
 };
 
 /* slot_start.c: everything up to the running process and its socket. On
  * failure the parts that exist stay for slot_free(). */
 int slot_make(struct slot *s, const struct msg_assign *a, struct err *e);
+
+/* slot_quota.c: its limits and its group, before anything is made. */
+int slot_limit(struct slot *s, const struct msg_assign *a, struct err *e);
+/* The size of a workspace in memory. */
+uint64_t slot_tmpfs_bytes(const struct slot *s);
+/* Was it, or what it ran, killed for want of memory? A reason and a sentence,
+ * or NULL. */
+const char *slot_memory_reason(const struct slot *s, char *why, size_t size);
+extern const struct disk_ops slot_disk_ops; /* ctx: struct slots */
 
 /* slot_msg.c: from the worker's socket. */
 extern const struct peer_ops slot_peer_ops; /* ctx: struct slot */
@@ -80,6 +104,8 @@ void slot_report_exit(struct slot *s);
 /* slot.c: begin the end; the first reason stays. */
 void slot_end(struct slot *s, const char *reason, const char *fmt, ...)
     printflike(3, 4);
+/* The time limit from now on; 0: none. */
+void slot_arm_wall(struct slot *s, uint64_t ms);
 /* The worker is up: the limit for READY does not count any more. */
 void slot_is_up(struct slot *s);
 

@@ -13,15 +13,14 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/limits.h"
 #include "sandbox/profile.h"
 #include "worker/host/place.h"
 #include "worker/host/slot_int.h"
 #include "worker/host/wire.h"
 
 #define SNAPSHOT_ID_LEN 32
-#define DEFAULT_DATA_MIB 4096
-#define DEFAULT_FILE_MIB 4096
-#define DEFAULT_PROCS 512
 #define DEFAULT_PARALLEL 2
 
 const char *
@@ -155,9 +154,9 @@ make_workspace(struct slot *s, const struct order *o, struct err *e)
 
 	/* A name comes again with the next attempt, while the last one's
 	 * directory may still be there. */
-	dir =
-	    path_joinf(c->scratch, "%s.%ju", s->name, (uintmax_t)s->all->seq++);
+	dir = path_joinf(c->scratch, "%s.%ju", s->name, (uintmax_t)s->id);
 	r = workspace_create(dir, o->base, c->layout, &s->ws, e);
+	s->ws.overlay.tmpfs_bytes = slot_tmpfs_bytes(s);
 	free(dir);
 	return r;
 }
@@ -195,25 +194,15 @@ make_socket(struct slot *s, struct err *e)
 
 /* --- worker.json --------------------------------------------------------- */
 
-static void
-set_limits(const struct msg_assign *a, struct sandbox_limits *l)
-{
-	uint64_t data = a->data_mib > 0 ? a->data_mib : DEFAULT_DATA_MIB;
-	uint64_t file = a->file_mib > 0 ? a->file_mib : DEFAULT_FILE_MIB;
-
-	l->data_bytes = data << 20;
-	l->file_bytes = file << 20;
-	l->procs = a->procs > 0 ? a->procs : DEFAULT_PROCS;
-}
-
 static json_t *
-inner_json(const struct profile *p, const struct msg_assign *a, bool fresh)
+inner_json(const struct profile *p, const struct slot *s, bool fresh)
 {
 	struct sandbox_spec spec;
 	json_t *j;
 
 	profile_inner(p, fresh, &spec);
-	set_limits(a, &spec.limits);
+	spec.limits = s->inner_limits;
+	limits_shape(&spec);
 	j = spec_to_json(&spec);
 	spec_clear(&spec);
 	return j;
@@ -256,9 +245,9 @@ worker_json(
 		j, "layout", json_string(slot_layout(s->ws.layout))) < 0 ||
 	    json_object_set_new(
 		j, "parallel", json_integer((json_int_t)parallel)) < 0 ||
-	    json_object_set_new(j, "inner", inner_json(&inner, a, false)) < 0 ||
+	    json_object_set_new(j, "inner", inner_json(&inner, s, false)) < 0 ||
 	    json_object_set_new(
-		j, "candidate", inner_json(&candidate, a, true)) < 0)
+		j, "candidate", inner_json(&candidate, s, true)) < 0)
 		fatal("worker.json: out of memory");
 	return j;
 }
@@ -305,6 +294,13 @@ outer_spec(
 	p.link_src = s->link;
 	p.worker_src = place->worker;
 	profile_outer(&p, ret);
+	ret->limits = s->limits;
+	limits_shape(ret);
+	/* The worker sees what it, and what it runs, was killed for; no more of
+	 * its group is there inside. */
+	if (cgroup_oom_file(s->group) != NULL)
+		spec_mount_try(
+		    ret, MOUNT_RO, cgroup_oom_file(s->group), IN_OOM);
 	stage_spec(&place->stage, ret);
 }
 
@@ -323,6 +319,7 @@ start_process(struct slot *s, const struct order *o, struct err *e)
 	start.spec = &spec;
 	if (s->ws.layout != LAYOUT_COPY)
 		start.overlay = &s->ws.overlay;
+	start.group = s->group;
 	start.fds[0] = -1;
 	start.fds[1] = fds[1]; /* a worker has no use for its stdout */
 	start.fds[2] = fds[1];
@@ -348,6 +345,8 @@ slot_make(struct slot *s, const struct msg_assign *a, struct err *e)
 	memset(&o, 0, sizeof o);
 	hash_random_hex(s->token, TOKEN_BYTES);
 	r = check_order(s, a, &o, e);
+	if (r == 0)
+		r = slot_limit(s, a, e);
 	if (r == 0)
 		r = make_workspace(s, &o, e);
 	if (r == 0)
