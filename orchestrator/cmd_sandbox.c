@@ -18,9 +18,12 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "common/loop.h"
 #include "common/path.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/run.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/limits.h"
 #include "sandbox/profile.h"
 #include "sandbox/snapshot.h"
 #include "sandbox/stage.h"
@@ -40,6 +43,8 @@ const struct cmd cmd_sandbox = {
 	    "itself.\n",
 	.run = cmd_sandbox_main,
 };
+
+#define POLL_MS 250 /* with a time limit */
 
 struct tree {
 	char *dir, *root;
@@ -107,8 +112,9 @@ find_tree(struct tree *t, const char *repo, struct err *e)
 
 /* Signals that reach us go to the command; when we die it dies. */
 static int
-wait_for(struct sandbox_proc *p, int sigfd)
+wait_for(struct sandbox_proc *p, int sigfd, uint64_t wall_ms)
 {
+	uint64_t end = loop_now_ms() + wall_ms, now;
 	struct pollfd pfd = { .fd = sigfd, .events = POLLIN };
 	struct signalfd_siginfo si;
 	int status;
@@ -116,12 +122,65 @@ wait_for(struct sandbox_proc *p, int sigfd)
 	for (;;) {
 		if (waitpid(p->pid, &status, WNOHANG) == p->pid)
 			return status;
-		if (poll(&pfd, 1, -1) <= 0 ||
+		now = loop_now_ms();
+		if (wall_ms > 0 && now >= end) {
+			log_warn("killed: time limit of %ju s",
+			    (uintmax_t)wall_ms / 1000);
+			sandbox_kill(p);
+			wall_ms = 0;
+		}
+		if (poll(&pfd, 1, wall_ms > 0 ? POLL_MS : -1) <= 0 ||
 		    read(sigfd, &si, sizeof si) != sizeof si)
 			continue;
 		if (si.ssi_signo != SIGCHLD)
 			sandbox_kill(p);
 	}
+}
+
+/* The groups of one command; NULL where there are none. */
+struct groups {
+	struct cgroup *top, *own;
+};
+
+#define SANDBOX_PIDS 4096
+
+/* What the profile says; else what stops a bomb and leaves the machine a
+ * tenth of its memory. */
+static void
+make_groups(struct sandbox_spec *spec, struct groups *g)
+{
+	struct sandbox_limits *l = &spec->limits;
+	struct cgroup_site site;
+	struct err e;
+
+	cgroup_find(&site);
+	if (l->memory_bytes == 0)
+		l->memory_bytes = cgroup_memory(&site) / 10 * 9;
+	if (l->pids == 0)
+		l->pids = SANDBOX_PIDS;
+	cgroup_site_clear(&site);
+	if (cgroup_open(NULL, stage_uid(), &g->top, &e) < 0 ||
+	    cgroup_child(g->top, "run", l, &g->own, &e) < 0)
+		log_debug("no control group: %s", e.text);
+	limits_shape(spec);
+}
+
+/* Says what it was killed for, and removes them. */
+static void
+end_groups(struct groups *g, const struct sandbox_limits *l)
+{
+	struct cgroup_events ev;
+
+	cgroup_events(g->own, &ev);
+	if (ev.oom_kills > 0)
+		log_warn("%ju process(es) killed: memory limit of %ju MiB",
+		    (uintmax_t)ev.oom_kills,
+		    (uintmax_t)(l->memory_bytes >> 20));
+	if (ev.pids_hits > 0)
+		log_warn("no more processes were let: limit of %ju",
+		    (uintmax_t)l->pids);
+	(void)cgroup_close(&g->own, true);
+	(void)cgroup_close(&g->top, true);
 }
 
 static int
@@ -138,6 +197,7 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 		.fds = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO },
 		.overlay = t->copy ? &t->overlay : NULL,
 		.live = t->copy ? NULL : t->root };
+	struct groups groups = { 0 };
 	struct sandbox_proc p;
 	char *home = NULL;
 	sigset_t set;
@@ -161,13 +221,15 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 	    (char *)NULL);
 	for (; *argv != NULL; argv++)
 		strv_add(&spec.argv, *argv);
+	make_groups(&spec, &groups);
+	s.group = groups.own;
 	r = sandbox_start(&s, &p, e);
 	if (r == 0 && p.live_readonly)
 		log_warn("the tree is read-only here: its files can't be "
 			 "mapped to an unprivileged owner on this file system "
 			 "(--copy gives a writable copy)");
 	if (r == 0) {
-		int ws = wait_for(&p, sigfd);
+		int ws = wait_for(&p, sigfd, spec.limits.wall_ms);
 
 		if (!sandbox_finished(&p, ws, &status))
 			r = err_set(e, ERR_SANDBOX,
@@ -176,6 +238,7 @@ run(const struct tree *t, char **argv, bool tty, struct err *e)
 		else
 			r = status;
 	}
+	end_groups(&groups, &spec.limits);
 	fd_close(&sigfd);
 	spec_clear(&spec);
 	toolchain_clear(&tools);

@@ -15,8 +15,12 @@ lower(__rlimit_resource_t what, const char *name, uint64_t value, struct err *e)
 		return err_set(
 		    e, -errno, "limit on %s: %s", name, strerror(errno));
 	if (rl.rlim_max == RLIM_INFINITY || value < rl.rlim_max)
-		rl.rlim_max = (rlim_t)value;
+		rl.rlim_max = (rlim_t)value + (what == RLIMIT_CPU ? 1 : 0);
 	rl.rlim_cur = rl.rlim_max;
+	/* SIGXCPU comes at the soft limit and names the cause; who ignores it
+	 * is killed a second later. */
+	if (what == RLIMIT_CPU && rl.rlim_cur > value)
+		rl.rlim_cur = (rlim_t)value;
 	if (setrlimit(what, &rl) < 0)
 		return err_set(
 		    e, -errno, "limit on %s: %s", name, strerror(errno));

@@ -19,6 +19,7 @@
 #include "common/path.h"
 #include "common/spawn.h"
 #include "orchestrator/run/hosts.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/lockdir.h"
 #include "sandbox/stage.h"
 
@@ -342,6 +343,8 @@ on_host_exit(pid_t pid unused_arg, int status, void *ctx)
 
 	hs->pid = 0;
 	hs->child = NULL;
+	/* Its launcher removes them, unless it was killed, too. */
+	cgroup_sweep();
 	if (hs->stopping)
 		return;
 	tail = log_tail(hs);
@@ -379,6 +382,7 @@ hosts_stop(struct hosts *hs)
 	(void)kill(hs->pid, SIGKILL);
 	(void)waitpid(hs->pid, NULL, 0);
 	hs->pid = 0;
+	cgroup_sweep();
 }
 
 void

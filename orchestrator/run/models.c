@@ -37,6 +37,9 @@ models_find(struct run *r, struct err *e)
 	if (rc == 0)
 		rc = fetches_create(
 		    r, json_object_get(settings, "network"), &r->fetches, e);
+	if (rc == 0)
+		rc = limits_parse(
+		    json_object_get(settings, "limits"), &r->limits, e);
 	r->review |= json_is_true(json_object_get(settings, "review"));
 	json_decref(settings);
 	if (rc == 0 && r->o.tool == NULL)

@@ -12,7 +12,7 @@
 
 /* The parts check what is theirs. */
 static const char *const known[] = { "model", "providers", "permissions",
-	"network", "review" };
+	"network", "review", "limits" };
 
 static int
 check(const json_t *j, const char *path, struct err *e)

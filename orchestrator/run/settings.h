@@ -4,6 +4,7 @@
  *	{"model": "openai/NAME",
  *	 "providers": {NAME: {...}},              gateway/model.h
  *	 "network": {...},                        fetch.h
+ *	 "limits": {...},                         limits.h
  *	 "review": true}                          review.h
  *
  * Unknown keys are refused by name, since a misspelt limit is no limit.

@@ -18,6 +18,7 @@
 #include "orchestrator/gateway/http.h"
 #include "orchestrator/gateway/model.h"
 #include "orchestrator/run/hosts.h"
+#include "orchestrator/run/limits.h"
 #include "orchestrator/run/reproducer.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/store/audit.h"
@@ -136,10 +137,11 @@ struct run {
 	struct endpoint
 	    *endpoint; /* until the provider takes it; NULL: builtin */
 	struct http *http;
-	struct fetches *fetches; /* fetch.h */
-	char *model;             /* its name, as it is shown */
-	bool review;             /* settings: review.h */
-	char *notes;             /* the person's own AGENTS.md, or NULL */
+	struct fetches *fetches;  /* fetch.h */
+	char *model;              /* its name, as it is shown */
+	bool review;              /* settings: review.h */
+	struct run_limits limits; /* settings */
+	char *notes;              /* the person's own AGENTS.md, or NULL */
 	uint64_t
 	    turn_micro; /* what one turn may cost; 0: nothing, or unknown */
 	uint64_t context, max_output; /* tokens; 0: not known */
