@@ -262,15 +262,32 @@ give_away(const struct cgroup *g, struct err *e)
 	return 0;
 }
 
-static int
-enable(const char *dir, bool cpu, struct err *e)
+/* V2: all of them are one directory. */
+static const char *
+only_dir(char *const dir[CGROUP_CTLS])
 {
-	int r = put_in(dir, "cgroup.subtree_control",
-	    cpu ? "+memory +pids +cpu" : "+memory +pids");
+	for (int i = 0; i < CGROUP_CTLS; i++)
+		if (dir[i] != NULL)
+			return dir[i];
+	return NULL;
+}
 
-	return r == 0
-	    ? 0
-	    : err_set(e, r, "controllers of %s: %s", dir, strerror(-r));
+/* V2: let children have those controllers that there are. */
+static int
+enable(char *const dir[CGROUP_CTLS], struct err *e)
+{
+	char words[64];
+	int r = 0;
+
+	(void)snprintf(words, sizeof words, "%s%s%s",
+	    dir[CGROUP_MEMORY] != NULL ? "+memory " : "",
+	    dir[CGROUP_PIDS] != NULL ? "+pids " : "",
+	    dir[CGROUP_CPU] != NULL ? "+cpu" : "");
+	if (words[0] != '\0')
+		r = put_in(only_dir(dir), "cgroup.subtree_control", words);
+	return r == 0 ? 0
+		      : err_set(e, r, "controllers of %s: %s", only_dir(dir),
+			    strerror(-r));
 }
 
 /* A V2 group that gives controllers to its children may hold no process of its
@@ -278,13 +295,13 @@ enable(const char *dir, bool cpu, struct err *e)
 static int
 divide(const struct cgroup_site *s, struct err *e)
 {
-	const char *dir = s->dir[CGROUP_MEMORY];
-	bool cpu = s->dir[CGROUP_CPU] != NULL;
-	char *leaf = path_join(dir, MAIN), text[FILE_TEXT], *at, *end;
+	const char *dir = only_dir(s->dir);
+	char *leaf, text[FILE_TEXT], *at, *end;
 	int r = 0;
 
 	if (s->kind != CGROUP_V2 || s->is_divided)
-		goto out;
+		return 0;
+	leaf = path_join(dir, MAIN);
 	if (mkdir(leaf, 0755) < 0 && errno != EEXIST) {
 		r = err_set(e, -errno, "mkdir %s: %s", leaf, strerror(errno));
 		goto out;
@@ -299,7 +316,7 @@ divide(const struct cgroup_site *s, struct err *e)
 			*end = '\n';
 		}
 	}
-	r = enable(dir, cpu, e);
+	r = enable(s->dir, e);
 out:
 	free(leaf);
 	return r;
@@ -332,8 +349,7 @@ cgroup_open_at(const struct cgroup_site *s, const struct sandbox_limits *total,
 	if (r == 0 && total != NULL)
 		r = set_limits(g, total, e);
 	if (r == 0 && g->kind == CGROUP_V2)
-		r = enable(
-		    g->dir[CGROUP_MEMORY], g->dir[CGROUP_CPU] != NULL, e);
+		r = enable(g->dir, e);
 	if (r == 0)
 		r = give_away(g, e);
 	if (r < 0)
@@ -544,9 +560,8 @@ cgroup_events(const struct cgroup *g, struct cgroup_events *ret)
 	const char *dir;
 
 	memset(ret, 0, sizeof *ret);
-	if (g == NULL)
+	if (g == NULL || (dir = g->dir[CGROUP_MEMORY]) == NULL)
 		return;
-	dir = g->dir[CGROUP_MEMORY];
 	get_in(dir, path_base(g->oom_file), text, sizeof text);
 	ret->oom_kills = cgroup_oom_count(text);
 	if (v2) {
@@ -554,6 +569,9 @@ cgroup_events(const struct cgroup *g, struct cgroup_events *ret)
 	} else {
 		get_in(dir, "memory.failcnt", text, sizeof text);
 		ret->memory_hits = strtoull(text, NULL, 10);
+		/* With swap accounting this one is reached first. */
+		get_in(dir, "memory.memsw.failcnt", text, sizeof text);
+		ret->memory_hits += strtoull(text, NULL, 10);
 	}
 	get_in(dir, v2 ? "memory.peak" : "memory.max_usage_in_bytes", text,
 	    sizeof text);
@@ -593,6 +611,15 @@ remove_dirs(char *const dir[CGROUP_CTLS], enum cgroup_kind kind, int tries)
 	return -EBUSY;
 }
 
+static bool
+is_locked(const struct cgroup *g)
+{
+	for (int i = 0; i < CGROUP_CTLS; i++)
+		if (g->lock[i] >= 0)
+			return true;
+	return false;
+}
+
 int
 cgroup_close(struct cgroup **g, bool remove)
 {
@@ -603,8 +630,8 @@ cgroup_close(struct cgroup **g, bool remove)
 	/* One that is locked is the last act of its program, which can wait a
 	 * little; others are closed in a loop. */
 	if (remove)
-		r = remove_dirs((*g)->dir, (*g)->kind,
-		    (*g)->lock[CGROUP_MEMORY] >= 0 ? BUSY_TRIES : 1);
+		r = remove_dirs(
+		    (*g)->dir, (*g)->kind, is_locked(*g) ? BUSY_TRIES : 1);
 	group_free(*g);
 	*g = NULL;
 	return r;

@@ -391,7 +391,7 @@ bed_start_wait(struct bed *b)
 	bed_wait(b, MSG_HELLO, NULL);
 }
 
-static void
+static inline void
 bed_assign(struct bed *b, const char *name, uint64_t wall_ms)
 {
 	struct msg m = { .type = MSG_ASSIGN };
@@ -497,7 +497,7 @@ bed_no_mounts(const struct bed *b)
 /* Directories of hosts in the scratch directory. One without a lock may be
  * another's that is just being made: a sweeper leaves it alone for a minute,
  * and half a removal looks like that too. */
-static size_t
+static inline size_t
 bed_scratch(const struct bed *b, bool all)
 {
 	char lock[4096];
@@ -522,7 +522,7 @@ bed_scratch(const struct bed *b, bool all)
 }
 
 /* The host itself, as we count. */
-static pid_t
+static inline pid_t
 bed_pid1(const struct bed *b)
 {
 	char path[64];
@@ -554,7 +554,7 @@ bed_reap(struct bed *b)
 	return spawn_status(status);
 }
 
-static void
+static inline void
 bed_forget(struct bed *b)
 {
 	b->n = 0;

@@ -218,6 +218,7 @@ wait_for(struct watched *w)
 		}
 		if (poll(p, nitems(p), wait_ms(kill_at, now)) <= 0)
 			continue;
+		now = loop_now_ms();
 		/* Its namespace can't end while a worker is frozen. */
 		if (p[1].revents != 0) {
 			cgroup_thaw(w->group);
