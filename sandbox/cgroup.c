@@ -36,7 +36,7 @@ struct cgroup {
 	char *dir[CGROUP_CTLS]; /* NULL: not limited */
 	int lock[CGROUP_CTLS];  /* of cgroup_open(); else -1 */
 	uid_t owner;
-	bool frozen;
+	uint64_t memory_bytes; /* its limit; 0: none */
 	/* Ready for a child that may not allocate. */
 	char *procs[CGROUP_CTLS];
 	char *oom_file;
@@ -129,14 +129,14 @@ limit(const struct cgroup *g, enum cgroup_ctl c, const char *file,
 }
 
 static int
-set_limits(
-    const struct cgroup *g, const struct sandbox_limits *l, struct err *e)
+set_limits(struct cgroup *g, const struct sandbox_limits *l, struct err *e)
 {
 	bool v2 = g->kind == CGROUP_V2;
 	char text[64];
 	int r = 0;
 
 	(void)snprintf(text, sizeof text, "%ju", (uintmax_t)l->memory_bytes);
+	g->memory_bytes = l->memory_bytes;
 	if (l->memory_bytes > 0) {
 		r = limit(g, CGROUP_MEMORY,
 		    v2 ? "memory.max" : "memory.limit_in_bytes", text, true, e);
@@ -438,11 +438,7 @@ cgroup_freeze(struct cgroup *g, bool on)
 		return -ENOTSUP;
 	r = put_in(
 	    g->dir[CGROUP_FREEZER], freezer_file(g), freezer_word(g, on));
-	if (r == -ENOENT)
-		r = -ENOTSUP;
-	if (r == 0)
-		g->frozen = on;
-	return r;
+	return r == -ENOENT ? -ENOTSUP : r;
 }
 
 bool
@@ -526,7 +522,6 @@ cgroup_thaw(struct cgroup *g)
 	if (g == NULL)
 		return;
 	each_dir(g->dir, g->kind, thaw_dir);
-	g->frozen = false;
 }
 
 void
@@ -569,13 +564,14 @@ cgroup_events(const struct cgroup *g, struct cgroup_events *ret)
 	} else {
 		get_in(dir, "memory.failcnt", text, sizeof text);
 		ret->memory_hits = strtoull(text, NULL, 10);
-		/* With swap accounting this one is reached first. */
-		get_in(dir, "memory.memsw.failcnt", text, sizeof text);
-		ret->memory_hits += strtoull(text, NULL, 10);
 	}
 	get_in(dir, v2 ? "memory.peak" : "memory.max_usage_in_bytes", text,
 	    sizeof text);
 	ret->memory_peak = strtoull(text, NULL, 10);
+	/* New kernels have stopped counting for version 1. */
+	if (ret->memory_hits == 0 && g->memory_bytes > 0 &&
+	    ret->memory_peak >= g->memory_bytes - g->memory_bytes / 32)
+		ret->memory_hits = 1;
 	get_in(g->dir[CGROUP_PIDS], "pids.events", text, sizeof text);
 	ret->pids_hits = count_of(text, "max");
 }
