@@ -112,6 +112,117 @@ test_disk(void **state)
 	quit(&b);
 }
 
+/* --- standing still ------------------------------------------------------- */
+
+static void
+send_freeze(struct bed *b, const char *name, bool on)
+{
+	struct msg m = { .type = MSG_FREEZE };
+
+	m.u.freeze.on = on;
+	bed_send(b, name, &m);
+}
+
+/* What is on its way comes; then nothing more. */
+static bool
+is_still(struct bed *b, const char *name)
+{
+	while (bed_wait_ms(b, MSG_PROGRESS, name, 150) != NULL)
+		if (b->n > EVENTS - 50)
+			return false;
+	return bed_wait_ms(b, MSG_PROGRESS, name, 400) == NULL;
+}
+
+static void
+test_freeze(void **state)
+{
+	struct msg cancel = { .type = MSG_CANCEL };
+	bool groups = has_groups();
+	struct bed b;
+
+	(void)state;
+	bed_open(&b);
+	bed_start_wait(&b);
+	assign(&b, "tick-1", 0, 0);
+	bed_wait(&b, MSG_PROGRESS, "tick-1");
+	send_freeze(&b, "tick-1", true);
+	assert_int_equal(is_still(&b, "tick-1"), groups);
+	if (!groups) { /* the host says so, and goes on */
+		quit(&b);
+		return;
+	}
+	/* Longer than a heartbeat would allow. */
+	assert_null(bed_wait_ms(&b, MSG_WORKER_EXIT, NULL, 4000));
+	send_freeze(&b, "tick-1", false);
+	bed_wait(&b, MSG_PROGRESS, "tick-1");
+	/* Even frozen it can be ended. */
+	send_freeze(&b, NULL, true);
+	assert_true(is_still(&b, "tick-1"));
+	bed_send(&b, "tick-1", &cancel);
+	bed_wait_exit(&b, "tick-1", "cancelled", "");
+	assign(&b, "good", 0, 0);
+	bed_wait(&b, MSG_READY, "good");
+	send_freeze(&b, NULL, true);
+	bed_nap(200);
+	quit(&b);
+}
+
+/* The time limit waits. */
+static void
+test_freeze_wall(void **state)
+{
+	struct bed b;
+
+	(void)state;
+	if (!has_groups())
+		return;
+	bed_open(&b);
+	bed_start_wait(&b);
+	bed_assign(&b, "good", 1500);
+	bed_wait(&b, MSG_READY, "good");
+	send_freeze(&b, "good", true);
+	assert_null(bed_wait_ms(&b, MSG_WORKER_EXIT, NULL, 2500));
+	send_freeze(&b, "good", false);
+	bed_wait_exit(&b, "good", "timeout", "time limit");
+	quit(&b);
+}
+
+/* Killed while its workers are frozen: with V1 they would not even die. */
+static void
+test_freeze_kill(void **state)
+{
+	int i;
+
+	(void)state;
+	for (i = 0; has_groups() && i < 3; i++) {
+		struct bed b;
+
+		bed_open(&b);
+		bed_start(&b, i == 2);
+		bed_wait(&b, MSG_HELLO, NULL);
+		bed_assign(&b, "fork-1", 60000);
+		bed_assign(&b, "good-2", 60000);
+		bed_wait(&b, MSG_PROGRESS, "fork-1");
+		bed_wait(&b, MSG_READY, "good-2");
+		send_freeze(&b, NULL, true);
+		bed_nap(300);
+		if (i == 0)
+			kill(bed_pid1(&b), SIGKILL);
+		else if (i == 1)
+			fd_close(&b.lifeline);
+		else
+			kill(b.parent, SIGKILL);
+		if (i == 2) {
+			waitpid(b.parent, NULL, 0);
+			b.parent = b.launcher = 0;
+		} else {
+			bed_reap(&b);
+		}
+		bed_all_gone(&b, 2000);
+		bed_close(&b);
+	}
+}
+
 /* --- the sums, apart ------------------------------------------------------ */
 
 #define MIB ((uint64_t)1 << 20)
@@ -173,6 +284,9 @@ main(void)
 		cmocka_unit_test(test_quota),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_disk),
+		cmocka_unit_test(test_freeze),
+		cmocka_unit_test(test_freeze_wall),
+		cmocka_unit_test(test_freeze_kill),
 	};
 
 	if (access(IN_LINK "/worker.json", F_OK) == 0)
