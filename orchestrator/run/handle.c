@@ -78,6 +78,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	if (t->kind == KIND_BASELINE || t->kind == KIND_CONFIRM)
 		o->call_ms = 300000;
 	limits_task(&r->limits, o);
+	o->parallel = sched_parallel_of(r, t);
 	o->max_turns = is_own(r) ? 10000 : MAX_TURNS;
 	/* The built-in model reads its whole conversation each time. */
 	o->context = is_own(r) ? UINT32_MAX : r->context;

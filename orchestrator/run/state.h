@@ -180,6 +180,7 @@ size_t sched_count(
 bool sched_idle(const struct run *r); /* nothing waits, nothing runs */
 /* Candidates that one worker tries at once: its share of the processors. */
 unsigned sched_parallel(const struct run *r);
+unsigned sched_parallel_of(const struct run *r, const struct subtask *t);
 void sched_close(struct run *r);
 void sched_free(struct run *r);
 

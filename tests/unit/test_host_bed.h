@@ -56,6 +56,7 @@ struct bed {
 	struct peer *peer;
 	struct peer_addr host;
 	bool welcome; /* answer HELLO */
+	bool spares;
 	const char *refuse;
 	pid_t parent; /* stands for foray; 0: we do */
 	pid_t launcher;
@@ -340,6 +341,8 @@ bed_exec(struct bed *b, int lifeline, bool with_lifeline)
 			_exit(99);
 	}
 	setenv("FORAY_TEST_SECRET", "leaked", 1);
+	/* Processes are counted; a test of spares says so. */
+	setenv("FORAY_SPARES", b->spares ? "1" : "0", 1);
 	execv(host, strv_argv(&argv));
 	_exit(98);
 }

@@ -216,6 +216,7 @@ host_start(struct host *h, struct err *e)
 	conf.layout = h->layout;
 	conf.quota = h->quota;
 	conf.max = h->max;
+	conf.spares = h->opts->spares;
 	conf.up = h->relay;
 	conf.reaper = h->reaper;
 	conf.on_free = free_cb;

@@ -61,6 +61,7 @@ on_drain(struct host *h, const char *worker unused_arg,
     const struct msg *m unused_arg)
 {
 	h->draining = true;
+	slots_drain(h->slots);
 	host_check_drained(h);
 }
 

@@ -10,6 +10,7 @@ struct options {
 	const char *scratch;   /* NULL: CACHE/scratch */
 	const char *cache;     /* NULL: the user's cache directory */
 	uint64_t slots;        /* as many as there are processors, or told */
+	uint64_t spares;       /* workers that wait, of these (pool.h) */
 	uint64_t idle_exit_ms; /* 0: never */
 	int lifeline_fd;       /* -1: not started by foray */
 	struct strv show;      /* more directories to show read-only */

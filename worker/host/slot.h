@@ -36,6 +36,7 @@ struct slots_conf {
 	enum layout layout;
 	const struct quota *quota;
 	size_t max;
+	size_t spares; /* of them, pool.h; 0: none */
 	struct relay *up;
 	struct reaper *reaper;
 	/* A slot became free. */
@@ -48,7 +49,10 @@ struct slots *slots_create(const struct slots_conf *conf);
 /* Kills what is left and says so to the orchestrator. NULL is allowed. */
 void slots_free(struct slots *all);
 
+/* Workers that the orchestrator knows of. */
 size_t slots_busy(const struct slots *all);
+/* No more will be assigned. */
+void slots_drain(struct slots *all);
 /* name has been checked by the transport, not by slots. */
 void slots_assign(
     struct slots *all, const char *name, const struct msg_assign *a);

@@ -5,6 +5,7 @@
 #include <sys/queue.h>
 
 #include "common/buf.h"
+#include "common/hash.h"
 #include "proto/ipc.h"
 #include "proto/peer.h"
 #include "sandbox/start.h"
@@ -28,7 +29,10 @@ struct slot {
 	struct slots *all;
 	enum slot_state state;
 	uint64_t id; /* its own among all that this host ever had */
-	bool spare;  /* has no name and no task yet: pool.c */
+	bool spare;  /* has no name and no task yet: pool.h */
+	bool warm;   /* was one */
+	uint64_t born_ms;
+	unsigned char key[HASH_LEN]; /* of a spare: what it can be taken for */
 	bool frozen;
 	char name[PEER_WORKER_MAX + 1];
 	char token[2 * TOKEN_BYTES + 1];
@@ -71,11 +75,14 @@ struct slot {
 	char why[512];      /* a sentence; "" */
 };
 
+struct pool;
+
 struct slots {
 	struct slots_conf conf;
 	TAILQ_HEAD(slot_list, slot) list;
 	size_t n;
 	uint64_t seq; /* of the last id */
+	struct pool *pool;
 	struct disk *disk;
 };
 
@@ -101,6 +108,11 @@ void slot_send_exit(struct slots *all, const char *name, const char *reason,
 /* Once the process is reaped; closes proc.status_fd. */
 void slot_report_exit(struct slot *s);
 
+/* slot.c: start one; after a failure nothing is left of it. */
+int slot_begin(struct slots *all, const char *name, const struct msg_assign *a,
+    bool spare, struct slot **ret, struct err *e);
+/* slot_msg.c: READY for the orchestrator. */
+void slot_say_ready(struct slot *s);
 /* slot.c: begin the end; the first reason stays. */
 void slot_end(struct slot *s, const char *reason, const char *fmt, ...)
     printflike(3, 4);

@@ -93,8 +93,9 @@ slots_freeze(struct slots *all, const char *name, bool on)
 	int r = 0, one;
 
 	TAILQ_FOREACH (s, &all->list, entry) {
-		if (name != NULL && name[0] != '\0' &&
-		    strcmp(s->name, name) != 0)
+		if (s->spare ||
+		    (name != NULL && name[0] != '\0' &&
+			strcmp(s->name, name) != 0))
 			continue;
 		one = freeze(s, on);
 		if (one < 0)

@@ -154,7 +154,8 @@ make_workspace(struct slot *s, const struct order *o, struct err *e)
 
 	/* A name comes again with the next attempt, while the last one's
 	 * directory may still be there. */
-	dir = path_joinf(c->scratch, "%s.%ju", s->name, (uintmax_t)s->id);
+	dir = path_joinf(c->scratch, "%s.%ju", s->spare ? "spare" : s->name,
+	    (uintmax_t)s->id);
 	r = workspace_create(dir, o->base, c->layout, &s->ws, e);
 	s->ws.overlay.tmpfs_bytes = slot_tmpfs_bytes(s);
 	free(dir);
@@ -236,7 +237,9 @@ worker_json(
 	    json_object_set_new(j, "token", json_string(s->token)) < 0 ||
 	    json_object_set_new(
 		j, "socket", json_string("ipc://" IN_LINK "/s")) < 0 ||
-	    json_object_set_new(j, "worker", json_string(s->name)) < 0 ||
+	    json_object_set_new(
+		j, "worker", json_string(s->spare ? "spare" : s->name)) < 0 ||
+	    json_object_set_new(j, "spare", json_boolean(s->spare)) < 0 ||
 	    json_object_set_new(
 		j, "root", json_str_lossy(o->root, strlen(o->root))) < 0 ||
 	    json_object_set_new(j, "workdir",
