@@ -45,13 +45,17 @@ static void
 count_starts(struct bed *b, const struct sandbox_spec *spec,
     const struct strv *bare, int nr, double until, int fd)
 {
-	char name[16];
-	struct overlay o;
+	struct overlay o = { 0 };
+	char name[64];
 	int n = 0;
 
-	(void)snprintf(name, sizeof name, "r%d", nr);
-	own_overlay(b, name, &o);
 	for (; now_ms() < until; n++) {
+		/* A worker's workspace is new; it is removed later. */
+		overlay_clear(&o);
+		(void)snprintf(
+		    name, sizeof name, "r%d-%d-%d", (int)getpid(), nr, n);
+		if (bare == NULL)
+			own_overlay(b, name, &o);
 		if (bare != NULL)
 			(void)time_bare(bare, LAYER_OUTER);
 		else
