@@ -330,27 +330,29 @@ set_options(struct peer *p, struct err *e)
 		int option;
 		int value;
 		bool router_only;
+		bool heartbeat;
 	} opts[] = {
-		{ ZMQ_LINGER, 500, false },
-		{ ZMQ_HEARTBEAT_IVL, 1000, false },
-		{ ZMQ_HEARTBEAT_TIMEOUT, 3000, false },
-		{ ZMQ_HEARTBEAT_TTL, 3000, false },
-		{ ZMQ_RECONNECT_IVL, 50, false },
-		{ ZMQ_RECONNECT_IVL_MAX, 500, false },
-		{ ZMQ_SNDHWM, 1000, false },
-		{ ZMQ_RCVHWM, 1000, false },
-		{ ZMQ_BACKLOG, IPC_BACKLOG, false },
+		{ ZMQ_LINGER, 500, false, false },
+		{ ZMQ_HEARTBEAT_IVL, 1000, false, true },
+		{ ZMQ_HEARTBEAT_TIMEOUT, 3000, false, true },
+		{ ZMQ_HEARTBEAT_TTL, 3000, false, true },
+		{ ZMQ_RECONNECT_IVL, 50, false, false },
+		{ ZMQ_RECONNECT_IVL_MAX, 500, false, false },
+		{ ZMQ_SNDHWM, 1000, false, false },
+		{ ZMQ_RCVHWM, 1000, false, false },
+		{ ZMQ_BACKLOG, IPC_BACKLOG, false, false },
 		/* Queue what is sent before the connection stands. */
-		{ ZMQ_IMMEDIATE, 0, false },
-		{ ZMQ_ROUTER_MANDATORY, 1, true },
-		{ ZMQ_ROUTER_HANDOVER, 0, true },
+		{ ZMQ_IMMEDIATE, 0, false, false },
+		{ ZMQ_ROUTER_MANDATORY, 1, true, false },
+		{ ZMQ_ROUTER_HANDOVER, 0, true, false },
 	};
 	int64_t max = MSG_MAX_BYTES;
 	size_t i;
 	int r;
 
 	for (i = 0; i < nitems(opts); i++) {
-		if (opts[i].router_only && !p->is_server)
+		if ((opts[i].router_only && !p->is_server) ||
+		    (opts[i].heartbeat && p->ops.no_heartbeat))
 			continue;
 		r = set_int(p, opts[i].option, opts[i].value, e);
 		if (r < 0)

@@ -45,6 +45,10 @@ struct peer_ops {
 	/* Roles this side accepts messages from, as a bit set of 1u <<
 	 * ROLE_x; others are bad. */
 	unsigned accept_from;
+	/* Both ends are of one machine and die with each other in another way:
+	 * no heartbeats, which would wake an idle process each second and drop
+	 * a frozen one. */
+	bool no_heartbeat;
 };
 
 /* endpoint: "ipc:///path/of/socket" or "tcp://...". For ipc the socket file is

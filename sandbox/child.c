@@ -13,6 +13,7 @@
 #include "common/spawn.h"
 #include "common/text.h"
 #include "sandbox/bwrap_args.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/child.h"
 #include "sandbox/limits.h"
 #include "sandbox/shield.h"
@@ -309,11 +310,27 @@ exec_bwrap(struct work *w, struct err *e)
 	return err_set(e, ERR_SANDBOX, "run %s: %s", w->bwrap, strerror(errno));
 }
 
+/* When memory is short, what a model made us run goes before the worker that
+ * looks after it, and before anything else of this machine. */
+static void
+die_first(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, "1000", 4) < 0)
+		fd_close(&fd); /* it stays as it was */
+	fd_close(&fd);
+}
+
 static int
 prepare(struct work *w, struct err *e)
 {
 	int r;
 
+	if ((r = cgroup_enter(w->c->start->group, e)) < 0)
+		return r;
+	if (w->spec.layer == LAYER_INNER)
+		die_first();
 	/* A terminal's signals are for the person's program; a sandbox that
 	 * keeps the terminal stays in its foreground. */
 	if (!w->spec.keep_tty)

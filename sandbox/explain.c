@@ -182,9 +182,14 @@ limits(struct out *o, const struct sandbox_spec *s)
 	char size[32];
 
 	begin(o, "limits");
+	if (l->memory_bytes > 0)
+		item(o, "%s of memory",
+		    num_fmt_size(l->memory_bytes, size, sizeof size));
 	if (l->data_bytes > 0)
 		item(o, "%s of memory a process",
 		    num_fmt_size(l->data_bytes, size, sizeof size));
+	if (l->cpu_milli > 0)
+		item(o, "%.2f processors", (double)l->cpu_milli / 1000);
 	if (l->file_bytes > 0)
 		item(o, "files of %s",
 		    num_fmt_size(l->file_bytes, size, sizeof size));
@@ -195,6 +200,12 @@ limits(struct out *o, const struct sandbox_spec *s)
 		    (unsigned long long)l->cpu_s);
 	if (l->nofile > 0)
 		item(o, "%llu open files", (unsigned long long)l->nofile);
+	if (l->disk_bytes > 0)
+		item(o, "%s more in a worker's tree",
+		    num_fmt_size(l->disk_bytes, size, sizeof size));
+	if (l->output_bytes > 0)
+		item(o, "%s of output to a worker",
+		    num_fmt_size(l->output_bytes, size, sizeof size));
 	end(o, "none");
 }
 

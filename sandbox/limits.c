@@ -15,8 +15,12 @@ lower(__rlimit_resource_t what, const char *name, uint64_t value, struct err *e)
 		return err_set(
 		    e, -errno, "limit on %s: %s", name, strerror(errno));
 	if (rl.rlim_max == RLIM_INFINITY || value < rl.rlim_max)
-		rl.rlim_max = (rlim_t)value;
+		rl.rlim_max = (rlim_t)value + (what == RLIMIT_CPU ? 1 : 0);
 	rl.rlim_cur = rl.rlim_max;
+	/* SIGXCPU comes at the soft limit and names the cause; who ignores it
+	 * is killed a second later. */
+	if (what == RLIMIT_CPU && rl.rlim_cur > value)
+		rl.rlim_cur = (rlim_t)value;
 	if (setrlimit(what, &rl) < 0)
 		return err_set(
 		    e, -errno, "limit on %s: %s", name, strerror(errno));
@@ -45,6 +49,18 @@ limits_apply(const struct sandbox_limits *l, struct err *e)
 			    table[i].what, table[i].name, table[i].value, e);
 	}
 	return r;
+}
+
+void
+limits_shape(struct sandbox_spec *s)
+{
+	uint64_t max = s->limits.memory_bytes / 2;
+
+	for (size_t i = 0; max > 0 && i < s->n_mounts; i++) {
+		if (s->mounts[i].kind == MOUNT_TMPFS &&
+		    (s->mounts[i].size == 0 || s->mounts[i].size > max))
+			s->mounts[i].size = max;
+	}
 }
 
 void

@@ -185,7 +185,13 @@ out:
 static int
 fresh_work(const char *wk, struct err *e)
 {
-	if (path_rmtree(wk, e) < 0)
+	char *used = path_join(wk, "work");
+	bool is_used = access(used, F_OK) == 0;
+
+	free(used);
+	/* One that was never mounted is left as it is: on ext4 an inode that
+	 * was freed a moment ago makes the next allocations slow. */
+	if (is_used && path_rmtree(wk, e) < 0)
 		return ERR_SANDBOX;
 	return make_dir(wk, 0700, e);
 }

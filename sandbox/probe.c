@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "common/spawn.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/probe.h"
 #include "sandbox/seccomp.h"
 
@@ -181,76 +182,27 @@ workspace(struct list *l, const char *scratch)
 	free(dir);
 }
 
-/* The group's directory below mount point top, for a line of /proc/self/cgroup
- * that starts with "N:controllers:" . */
-static bool
-is_writable_group(const char *lines, const char *controllers, const char *top)
-{
-	char *key = xasprintf(":%s:", controllers), *dir, *sub;
-	const char *at = strstr(lines, key);
-	bool yes = false;
-
-	if (at != NULL) {
-		at += strlen(key);
-		sub = xstrndup(at, strcspn(at, "\n"));
-		dir = path_join(top, sub);
-		yes = access(dir, W_OK) == 0;
-		free(dir);
-		free(sub);
-	}
-	free(key);
-	return yes;
-}
-
-/* A v2 group is of use when memory and pids can be switched on below it. */
-static bool
-has_controllers(const char *lines, const char *top)
-{
-	const char *at = strstr(lines, "0::");
-	char *path, *sub;
-	struct buf b;
-	bool yes = false;
-
-	if (at == NULL)
-		return false;
-	sub = xstrndup(at + 3, strcspn(at + 3, "\n"));
-	path = path_joinf(top, "%s/cgroup.controllers", sub);
-	buf_init(&b, 4096);
-	if (file_read(path, false, &b, NULL) == 0)
-		yes = strstr(buf_str(&b), "memory") != NULL &&
-		    strstr(buf_str(&b), "pids") != NULL;
-	buf_clear(&b);
-	free(path);
-	free(sub);
-	return yes;
-}
-
 static void
 cgroup(struct list *l)
 {
 	struct probe_item *it = add(l, "cgroup");
-	const char *lines;
-	struct buf b;
+	struct cgroup_site s;
 
-	buf_init(&b, 65536);
-	(void)file_read("/proc/self/cgroup", false, &b, NULL);
-	lines = buf_str(&b);
-	if (is_writable_group(lines, "", "/sys/fs/cgroup") &&
-	    has_controllers(lines, "/sys/fs/cgroup")) {
-		detail(it, "version 2, ours to divide");
-	} else if (is_writable_group(
-		       lines, "memory", "/sys/fs/cgroup/memory") &&
-	    is_writable_group(lines, "pids", "/sys/fs/cgroup/pids")) {
-		detail(it, "version 1, memory and pids are writable");
+	cgroup_find(&s);
+	if (s.kind != CGROUP_NONE) {
+		detail(it, "%s, ours to divide: memory, processes%s%s",
+		    cgroup_kind_str(s.kind),
+		    s.dir[CGROUP_CPU] != NULL ? ", processor" : "",
+		    s.dir[CGROUP_FREEZER] != NULL ? ", freezer" : "");
 	} else {
 		it->state = PROBE_DEGRADED;
-		detail(it, "none that we may divide");
+		detail(it, "none that we may divide: %.200s", s.why);
 		cost(it,
-		    "memory and processes are limited for each process (rlimits), not for a worker as a whole");
+		    "memory and processes are limited for each process (rlimits), not for a worker as a whole; nothing can be frozen");
 		remedy(it,
-		    "with systemd: systemd-run --user --scope -p Delegate=yes foray run ...");
+		    "with systemd: systemd-run --user --scope -p Delegate=yes foray run ...; in a container: mount /sys/fs/cgroup writable");
 	}
-	buf_clear(&b);
+	cgroup_site_clear(&s);
 }
 
 static void

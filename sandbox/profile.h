@@ -22,6 +22,8 @@
 #define IN_BASE "/run/foray/base"     /* the snapshot, read-only */
 #define IN_UP "/run/foray/up"       /* the workspace's upper layer, read-only */
 #define IN_CACHE "/run/foray/cache" /* what a run's workers share */
+#define IN_OOM \
+	"/run/foray/oom" /* counts kills for want of memory, or missing */
 
 struct profile {
 	const struct profile_view *view; /* NULL: profile_view_default() */

@@ -13,6 +13,7 @@
 
 #define MAX_LIST 1024
 #define MAX_DEPTH 8 /* of "extends" */
+#define TIB ((uint64_t)1 << 40)
 
 void
 profile_def_clear(struct profile_def *d)
@@ -151,37 +152,66 @@ cpu_time(const char *s, const char *what, uint64_t *ret, struct err *e)
 	return r;
 }
 
-/* In the order in which explanations name them. */
+#define AT(f) offsetof(struct profile_def, f)
+
+/* The bounds are those of what a host is told, and what no sandbox could start
+ * below. */
 static const struct {
 	const char *name;
 	size_t offset;
 	int (*parse)(const char *, const char *, uint64_t *, struct err *);
+	uint64_t min, max;
 } limit_keys[] = {
-	{ "memory", offsetof(struct sandbox_limits, data_bytes), num_size },
-	{ "file", offsetof(struct sandbox_limits, file_bytes), num_size },
-	{ "processes", offsetof(struct sandbox_limits, procs), NULL },
-	{ "cpu", offsetof(struct sandbox_limits, cpu_s), cpu_time },
-	{ "open_files", offsetof(struct sandbox_limits, nofile), NULL },
+	{ "memory", AT(limits.memory_bytes), num_size, 32 << 20, TIB },
+	{ "process_memory", AT(limits.data_bytes), num_size, 1 << 20, TIB },
+	{ "processes", AT(limits.procs), NULL, 8, 1 << 20 },
+	{ "all_processes", AT(limits.pids), NULL, 16, 1 << 20 },
+	{ "cpu", AT(limits.cpu_s), cpu_time, 1, 31536000 },
+	{ "file", AT(limits.file_bytes), num_size, 1, TIB },
+	{ "disk", AT(limits.disk_bytes), num_size, 1, TIB },
+	{ "output", AT(limits.output_bytes), num_size, 1, TIB },
+	{ "open_files", AT(limits.nofile), NULL, 16, 1 << 30 },
+	{ "call", AT(call_ms), num_duration_ms, 1, 31536000000 },
+	{ "subtask", AT(subtask_ms), num_duration_ms, 1, 31536000000 },
 };
 
 static uint64_t *
-limit_at(struct sandbox_limits *l, size_t i)
+limit_at(struct profile_def *d, size_t i)
 {
-	return (uint64_t *)(void *)((char *)l + limit_keys[i].offset);
+	return (uint64_t *)(void *)((char *)d + limit_keys[i].offset);
+}
+
+/* Processors: 2, or 0.5. */
+static int
+read_cpus(const json_t *v, const char *what, uint64_t *ret, struct err *e)
+{
+	double n = json_number_value(v);
+
+	if (!json_is_number(v) || (n != 0 && n < 0.01) || n > 1024)
+		return bad(what, "cpus", "a number from 0.01 to 1024", e);
+	*ret = (uint64_t)(n * 1000);
+	return 0;
 }
 
 static int
 read_limits(
-    const json_t *v, const char *what, struct sandbox_limits *l, struct err *e)
+    const json_t *v, const char *what, struct profile_def *d, struct err *e)
 {
 	const char *key;
 	json_t *item;
+	uint64_t n;
 	size_t i;
 	int r;
 
 	if (!json_is_object(v))
 		return bad(what, "limits", "an object", e);
 	json_object_foreach ((json_t *)(uintptr_t)v, key, item) {
+		if (strcmp(key, "cpus") == 0) {
+			r = read_cpus(item, what, &d->limits.cpu_milli, e);
+			if (r < 0)
+				return r;
+			continue;
+		}
 		for (i = 0; i < nitems(limit_keys); i++) {
 			if (strcmp(key, limit_keys[i].name) == 0)
 				break;
@@ -190,9 +220,15 @@ read_limits(
 			return err_set(e, ERR_SYNTAX,
 			    "%s: unknown limit \"%s\"", what, key);
 		r = read_number(
-		    item, what, key, limit_keys[i].parse, limit_at(l, i), e);
+		    item, what, key, limit_keys[i].parse, limit_at(d, i), e);
 		if (r < 0)
 			return r;
+		n = *limit_at(d, i);
+		if (n != 0 && (n < limit_keys[i].min || n > limit_keys[i].max))
+			return err_set(e, ERR_SYNTAX,
+			    "%s: limits: \"%s\" is %ju to %ju, or 0", what,
+			    key, (uintmax_t)limit_keys[i].min,
+			    (uintmax_t)limit_keys[i].max);
 	}
 	return 0;
 }
@@ -235,7 +271,7 @@ read_key(struct profile_def *d, const char *what, const char *key,
 	if (strcmp(key, "shm") == 0)
 		return read_number(v, what, key, num_size, &d->shm_bytes, e);
 	if (strcmp(key, "limits") == 0)
-		return read_limits(v, what, &d->limits, e);
+		return read_limits(v, what, d, e);
 	if (strcmp(key, "about") == 0) {
 		if (!json_is_string(v))
 			return bad(what, key, "a sentence", e);
@@ -393,7 +429,7 @@ profile_def_load(const char *name, struct profile_def *ret, struct err *e)
 json_t *
 profile_def_json(const struct profile_def *d)
 {
-	struct sandbox_limits l = d->limits;
+	struct profile_def copy = *d;
 	json_t *env = json_object(), *lj = json_object();
 	const char *eq;
 	char *name;
@@ -406,7 +442,9 @@ profile_def_json(const struct profile_def *d)
 	}
 	for (size_t i = 0; i < nitems(limit_keys); i++)
 		(void)json_object_set_new(lj, limit_keys[i].name,
-		    json_integer((json_int_t)*limit_at(&l, i)));
+		    json_integer((json_int_t)*limit_at(&copy, i)));
+	(void)json_object_set_new(
+	    lj, "cpus", json_real((double)d->limits.cpu_milli / 1000));
 	return json_pack(
 	    "{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:o, s:o, s:I, s:I, s:o}",
 	    "about", d->about != NULL ? d->about : "", "show",

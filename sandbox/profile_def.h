@@ -16,9 +16,24 @@
  *	 "pass_env": ["LANG"],        variables of the caller's
  *	 "env": {"NAME": "value"},    variables
  *	 "tmp": "2G", "shm": "512M",  /tmp and /dev/shm
- *	 "limits": {"memory": "4G",   of one process
- *	            "file": "4G", "processes": 512, "cpu": "10m",
- *	            "open_files": 1024}}
+ *	 "limits": {...}}
+ *
+ * Limits, all optional; what is left out, or 0, is the program's default:
+ *
+ *	"memory": "4G"          all that runs in a sandbox together, tmpfs and
+ *	                        page cache included (without control groups:
+ *	                        of each process)
+ *	"process_memory": "2G"  RLIMIT_DATA of each process
+ *	"processes": 512        of a command
+ *	"all_processes": 1024   of a worker with all its commands
+ *	"cpus": 1.5             processors at once
+ *	"cpu": "10m"            processor time of a process
+ *	"file": "4G"            the largest one
+ *	"disk": "8G"            what a worker's tree may grow by
+ *	"output": "1G"          of a command
+ *	"open_files": 1024
+ *	"call": "2m"            wall time of a worker's command
+ *	"subtask": "1h"         wall time of a worker
  *
  * The settings' "sandbox" has the same shape, with "profile" for "extends".
  * Lists are added to those of the profile below; anything else replaces. Paths
@@ -41,6 +56,7 @@ struct profile_def {
 	bool toolchains, cache, ptrace;
 	uint64_t tmp_bytes, shm_bytes;
 	struct sandbox_limits limits;
+	uint64_t call_ms, subtask_ms;
 };
 
 /* The supplied ones. */

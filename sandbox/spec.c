@@ -47,6 +47,12 @@ static const struct {
 	{ "procs", offsetof(struct sandbox_limits, procs) },
 	{ "cpu_s", offsetof(struct sandbox_limits, cpu_s) },
 	{ "nofile", offsetof(struct sandbox_limits, nofile) },
+	{ "memory_bytes", offsetof(struct sandbox_limits, memory_bytes) },
+	{ "pids", offsetof(struct sandbox_limits, pids) },
+	{ "cpu_milli", offsetof(struct sandbox_limits, cpu_milli) },
+	{ "disk_bytes", offsetof(struct sandbox_limits, disk_bytes) },
+	{ "output_bytes", offsetof(struct sandbox_limits, output_bytes) },
+	{ "wall_ms", offsetof(struct sandbox_limits, wall_ms) },
 };
 
 static uint64_t *

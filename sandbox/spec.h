@@ -48,13 +48,24 @@ enum sandbox_backend {
 	BACKEND_CONTAINER
 };
 
-/* 0: no limit of that kind. */
+/* 0: no limit of that kind. The first are rlimits of each process (limits.h);
+ * those of a whole tree need a control group (cgroup.h); the last are kept by
+ * whoever watches the tree: wall time and output by the reader of its output,
+ * the disk by the host. */
 struct sandbox_limits {
 	uint64_t data_bytes; /* RLIMIT_DATA */
 	uint64_t file_bytes; /* RLIMIT_FSIZE */
 	uint64_t procs;      /* RLIMIT_NPROC, set inside the user namespace */
 	uint64_t cpu_s;      /* RLIMIT_CPU */
 	uint64_t nofile;     /* RLIMIT_NOFILE */
+	/* of the tree */
+	uint64_t memory_bytes; /* tmpfs and page cache count, swap too */
+	uint64_t pids;         /* processes and threads */
+	uint64_t cpu_milli;    /* thousandths of a processor */
+	/* watched */
+	uint64_t disk_bytes;   /* of the workspace */
+	uint64_t output_bytes; /* of a command */
+	uint64_t wall_ms;
 };
 
 struct sandbox_spec {

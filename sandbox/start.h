@@ -1,8 +1,9 @@
 /*
  * start.h - start a sandboxed process, and end its whole tree.
  *
- * Order in the child: signals and descriptors cleaned, session, [stage when we
- * are root], death signal, [overlay], no new privileges, bwrap with --args FD,
+ * Order in the child: signals and descriptors cleaned, control group, session,
+ * [stage when we are root], death signal, [overlay], no new privileges, bwrap
+ * with --args FD,
  * --seccomp FD and a clean environment. A failure before bwrap runs comes back
  * as an error of sandbox_start() (ERR_SANDBOX and the reason); bwrap's own
  * failure shows in sandbox_finished().
@@ -24,6 +25,7 @@
 #include "sandbox/overlay.h"
 #include "sandbox/spec.h"
 
+struct cgroup;
 struct stage;
 
 struct sandbox_start {
@@ -42,6 +44,9 @@ struct sandbox_start {
 	/* Not NULL: a socket that listens inside on 127.0.0.1, NETNS_PORT
 	 * (netns.h), made before the command runs; yours. */
 	int *ret_listen;
+	/* The child enters it first of all, so that everything counts; NULL:
+	 * none. Stays the caller's. */
+	const struct cgroup *group;
 };
 
 struct sandbox_proc {

@@ -77,6 +77,8 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	o->call_ms = 120000;
 	if (t->kind == KIND_BASELINE || t->kind == KIND_CONFIRM)
 		o->call_ms = 300000;
+	limits_task(&r->profile, o);
+	o->parallel = sched_parallel_of(r, t);
 	o->max_turns = is_own(r) ? 10000 : MAX_TURNS;
 	/* The built-in model reads its whole conversation each time. */
 	o->context = is_own(r) ? UINT32_MAX : r->context;

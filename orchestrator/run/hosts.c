@@ -19,6 +19,7 @@
 #include "common/path.h"
 #include "common/spawn.h"
 #include "orchestrator/run/hosts.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/lockdir.h"
 #include "sandbox/stage.h"
 
@@ -262,8 +263,8 @@ host_env(struct strv *env)
 		"XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
 		"XDG_RUNTIME_DIR", "PYENV_ROOT", "PYENV_VERSION", "NVM_DIR",
 		"CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT", "JAVA_HOME",
-		"VIRTUAL_ENV", "FORAY_DEBUG", "FORAY_LAYOUT", "ASAN_OPTIONS",
-		"UBSAN_OPTIONS", "LSAN_OPTIONS" };
+		"VIRTUAL_ENV", "FORAY_DEBUG", "FORAY_LAYOUT", "FORAY_SPARES",
+		"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS" };
 	size_t i;
 
 	for (i = 0; i < nitems(names); i++)
@@ -380,6 +381,8 @@ on_host_exit(pid_t pid unused_arg, int status, void *ctx)
 
 	hs->pid = 0;
 	hs->child = NULL;
+	/* Its launcher removes them, unless it was killed, too. */
+	cgroup_sweep();
 	if (hs->stopping)
 		return;
 	tail = log_tail(hs);
@@ -417,6 +420,7 @@ hosts_stop(struct hosts *hs)
 	(void)kill(hs->pid, SIGKILL);
 	(void)waitpid(hs->pid, NULL, 0);
 	hs->pid = 0;
+	cgroup_sweep();
 }
 
 void

@@ -175,6 +175,14 @@ sched_parallel(const struct run *r)
 	return n < 1 ? 1 : n > 16 ? 16 : n;
 }
 
+unsigned
+sched_parallel_of(const struct run *r, const struct subtask *t)
+{
+	return t->kind == KIND_EXPLORE || t->kind == KIND_TOOL
+	    ? sched_parallel(r)
+	    : 1;
+}
+
 static int
 start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 {
@@ -194,11 +202,10 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	m.u.assign.workdir = r->workdir;
 	m.u.assign.wall_ms =
 	    r->o.max_time_ms != 0 ? r->o.max_time_ms + 60000 : SUBTASK_WALL_MS;
-	m.u.assign.parallel = t->kind == KIND_EXPLORE || t->kind == KIND_TOOL
-	    ? sched_parallel(r)
-	    : 1;
 	/* Never for what judges: others may have written there. */
 	m.u.assign.cache = t->kind == KIND_EXPLORE || t->kind == KIND_TOOL;
+	m.u.assign.parallel = sched_parallel_of(r, t);
+	limits_assign(&r->profile, &m.u.assign);
 	if ((rc = hosts_assign(h, w->name, &m, e)) < 0) {
 		free(w);
 		return rc;

@@ -18,6 +18,7 @@
 #include "orchestrator/gateway/http.h"
 #include "orchestrator/gateway/model.h"
 #include "orchestrator/run/hosts.h"
+#include "orchestrator/run/limits.h"
 #include "orchestrator/run/reproducer.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/store/audit.h"
@@ -181,6 +182,7 @@ size_t sched_count(
 bool sched_idle(const struct run *r); /* nothing waits, nothing runs */
 /* Candidates that one worker tries at once: its share of the processors. */
 unsigned sched_parallel(const struct run *r);
+unsigned sched_parallel_of(const struct run *r, const struct subtask *t);
 void sched_close(struct run *r);
 void sched_free(struct run *r);
 

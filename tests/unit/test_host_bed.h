@@ -56,6 +56,7 @@ struct bed {
 	struct peer *peer;
 	struct peer_addr host;
 	bool welcome; /* answer HELLO */
+	bool spares;
 	const char *refuse;
 	pid_t parent; /* stands for foray; 0: we do */
 	pid_t launcher;
@@ -340,6 +341,8 @@ bed_exec(struct bed *b, int lifeline, bool with_lifeline)
 			_exit(99);
 	}
 	setenv("FORAY_TEST_SECRET", "leaked", 1);
+	/* Processes are counted; a test of spares says so. */
+	setenv("FORAY_SPARES", b->spares ? "1" : "0", 1);
 	execv(host, strv_argv(&argv));
 	_exit(98);
 }
@@ -391,7 +394,7 @@ bed_start_wait(struct bed *b)
 	bed_wait(b, MSG_HELLO, NULL);
 }
 
-static void
+static inline void
 bed_assign(struct bed *b, const char *name, uint64_t wall_ms)
 {
 	struct msg m = { .type = MSG_ASSIGN };
@@ -497,7 +500,7 @@ bed_no_mounts(const struct bed *b)
 /* Directories of hosts in the scratch directory. One without a lock may be
  * another's that is just being made: a sweeper leaves it alone for a minute,
  * and half a removal looks like that too. */
-static size_t
+static inline size_t
 bed_scratch(const struct bed *b, bool all)
 {
 	char lock[4096];
@@ -522,7 +525,7 @@ bed_scratch(const struct bed *b, bool all)
 }
 
 /* The host itself, as we count. */
-static pid_t
+static inline pid_t
 bed_pid1(const struct bed *b)
 {
 	char path[64];
@@ -554,7 +557,7 @@ bed_reap(struct bed *b)
 	return spawn_status(status);
 }
 
-static void
+static inline void
 bed_forget(struct bed *b)
 {
 	b->n = 0;

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -150,8 +151,10 @@ tw_env(struct tworker *w)
 			(void)buf_printf(b, "%s: %s\n", key, e.text);
 			continue;
 		}
+		/* For want of a control group, each process. */
 		if (spec.limits.procs != 512 ||
-		    spec.limits.data_bytes != (uint64_t)4096 << 20)
+		    spec.limits.data_bytes !=
+			(access(IN_OOM, R_OK) == 0 ? 0 : (uint64_t)4096 << 20))
 			(void)buf_printf(b, "%s: limits\n", key);
 		spec_clear(&spec);
 	}
@@ -247,6 +250,42 @@ tw_daemons(void)
 	}
 }
 
+/* Memory, in many processes that have nothing to do with each other. */
+static void
+tw_hog(void)
+{
+	size_t size = (size_t)24 << 20;
+	volatile char *p;
+	size_t k;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		if (fork() == 0)
+			break;
+	p = malloc(size);
+	for (k = 0; p != NULL && k < size; k += 4096)
+		p[k] = 1;
+	for (;;)
+		pause();
+}
+
+/* The workspace, where nobody can look into it. */
+static void
+tw_fill(struct tworker *w)
+{
+	static char block[1 << 20];
+	int fd, i;
+
+	mkdir("hidden", 0700);
+	fd = open("hidden/f", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	chmod("hidden", 0);
+	memset(block, 1, sizeof block);
+	for (i = 0; i < 60; i++)
+		if (fd_write_all(fd, block, sizeof block) < 0)
+			fprintf(stderr, "fill: %s\n", strerror(errno));
+	tw_progress(w, w->peer, "filled");
+}
+
 static void
 tw_act(struct tworker *w)
 {
@@ -309,6 +348,15 @@ tw_act(struct tworker *w)
 		tw_flood(w);
 	} else if (strncmp(n, "env", 3) == 0) {
 		tw_env(w);
+	} else if (strncmp(n, "hog", 3) == 0) {
+		tw_hog();
+	} else if (strncmp(n, "fill", 4) == 0) {
+		tw_fill(w);
+	} else if (strncmp(n, "tick", 4) == 0) {
+		for (int i = 1; i < 1000; i++) {
+			tw_progress(w, w->peer, "tick");
+			loop_once(w->loop, 20);
+		}
 	} else if (strncmp(n, "fork", 4) == 0) {
 		tw_daemons();
 		tw_progress(w, w->peer, "forked");

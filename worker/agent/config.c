@@ -64,6 +64,7 @@ config_parse(const char *s, size_t len, struct config *ret, struct err *e)
 	if ((r = get_text(j, "token", &ret->token, e)) < 0 ||
 	    (r = get_text(j, "socket", &ret->socket, e)) < 0 ||
 	    (r = get_text(j, "worker", &ret->worker, e)) < 0 ||
+	    (r = json_get_bool(j, "spare", false, &ret->spare, e)) < 0 ||
 	    (r = get_path(j, "root", NULL, &ret->root, e)) < 0 ||
 	    (r = get_path(j, "workdir", ret->root, &ret->workdir, e)) < 0 ||
 	    (r = get_path(j, "base", IN_BASE, &ret->base, e)) < 0 ||

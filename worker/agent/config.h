@@ -2,11 +2,11 @@
  * config.h - what the host says about this worker: worker.json in the link
  * directory (IN_LINK, or $FORAY_LINK for tests).
  *
- *	{"protocol":1, "token":"hex", "socket":"ipc:///run/foray/link/s",
- *	 "worker":"w1", "root":"/abs/tree", "workdir":"/abs/tree/sub",
- *	 "layout":"overlay"|"tmpfs"|"copy", "parallel":2,
- *	 "inner":SPEC, "candidate":SPEC, "base":IN_BASE, "up":IN_UP,
- *	 "tmp":"/tmp"}
+ *	{"protocol":1, "spare":false, "token":"hex",
+ *	 "socket":"ipc:///run/foray/link/s", "worker":"w1", "root":"/abs/tree",
+ *	 "workdir":"/abs/tree/sub", "layout":"overlay"|"tmpfs"|"copy",
+ *	 "parallel":2, "inner":SPEC, "candidate":SPEC, "base":IN_BASE,
+ *	 "up":IN_UP, "tmp":"/tmp"}
  *
  * SPEC is spec.h's form. workdir, parallel, base, up and tmp may be left out.
  * With specs of the container backend nothing is mounted: root, base and tmp
@@ -21,6 +21,7 @@
 #define CONFIG_MAX ((size_t)1 << 20)
 
 struct config {
+	bool spare; /* its task may be long in coming */
 	char *token;
 	char *socket;
 	char *worker;

@@ -16,6 +16,8 @@
 #include "common/num.h"
 #include "common/spawn.h"
 #include "worker/agent/egress.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/profile.h"
 #include "worker/agent/exec.h"
 
 #define DRAIN_MS 1000
@@ -67,6 +69,20 @@ hand_out(struct exec *x, int *listen_fd)
 		log_warn("%s", e.text);
 }
 
+/* How many processes of this worker's group were killed for want of memory. */
+static uint64_t
+oom_count(void)
+{
+	uint64_t n = 0;
+	struct buf b;
+
+	buf_init(&b, 65536);
+	if (file_read(IN_OOM, false, &b, NULL) == 0)
+		n = cgroup_oom_count(buf_str(&b));
+	buf_clear(&b);
+	return n;
+}
+
 int
 exec_start(struct exec *x, struct err *e)
 {
@@ -81,6 +97,7 @@ exec_start(struct exec *x, struct err *e)
 	if (x->spec->egress)
 		s.ret_listen = &listen_fd;
 	x->state = EXEC_IDLE;
+	x->oom_before = oom_count();
 	buf_init(&x->head, x->keep);
 	if ((r = fd_pipe(pfd)) < 0)
 		return err_set(e, r, "pipe: %s", strerror(-r));
@@ -139,8 +156,10 @@ finish(struct exec *x)
 	fd_close(&x->line_fd);
 	x->ms = loop_now_ms() - x->started_ms;
 	x->ran = sandbox_finished(&x->proc, x->wait_status, &x->status);
-	if (x->timed_out)
+	if (x->timed_out || x->too_much)
 		x->ran = true;
+	if (x->status != 0)
+		x->oom = oom_count() - x->oom_before;
 	x->state = EXEC_DONE;
 }
 
@@ -175,9 +194,14 @@ drain(struct exec *x)
 static bool
 check(struct exec *x, uint64_t now)
 {
+	uint64_t most = x->spec->limits.output_bytes;
+
 	reap(x, false);
-	if (!x->exited && x->deadline_ms > 0 && now >= x->deadline_ms) {
+	if (!x->exited && most > 0 && x->total > most)
+		x->too_much = true;
+	else if (!x->exited && x->deadline_ms > 0 && now >= x->deadline_ms)
 		x->timed_out = true;
+	if (!x->exited && (x->too_much || x->timed_out)) {
 		sandbox_kill(&x->proc);
 		reap(x, true);
 	}
@@ -289,18 +313,48 @@ exec_clear(struct exec *x)
 	x->tail_at = 0;
 	x->tail_total = x->total = 0;
 	x->state = EXEC_IDLE;
-	x->exited = x->timed_out = x->ran = false;
+	x->exited = x->timed_out = x->too_much = x->ran = false;
+	x->oom = 0;
+}
+
+/* The limit that a status speaks of; "" when it is none. */
+static void
+limit_str(const struct exec *x, char *dst, size_t size)
+{
+	const struct sandbox_limits *l = &x->spec->limits;
+	int sig = x->status - 128;
+
+	dst[0] = '\0';
+	if (x->oom > 0 && l->memory_bytes > 0)
+		(void)snprintf(dst, size, "killed: memory limit of %llu MiB",
+		    (unsigned long long)(l->memory_bytes >> 20));
+	else if (x->oom > 0)
+		(void)snprintf(dst, size, "killed: no memory was left");
+	else if (sig == SIGXCPU && l->cpu_s > 0)
+		(void)snprintf(dst, size,
+		    "killed: processor time limit of %llu s",
+		    (unsigned long long)l->cpu_s);
+	else if (sig == SIGXFSZ && l->file_bytes > 0)
+		(void)snprintf(dst, size, "killed: file size limit of %llu MiB",
+		    (unsigned long long)(l->file_bytes >> 20));
 }
 
 void
 exec_status_str(const struct exec *x, char *dst, size_t size)
 {
-	char ms[64];
+	char text[96];
 	int sig;
 
-	if (x->timed_out) {
+	limit_str(x, text, sizeof text);
+	if (x->too_much) {
+		(void)snprintf(dst, size, "killed: output limit of %llu MiB",
+		    (unsigned long long)(x->spec->limits.output_bytes >> 20));
+	} else if (x->timed_out) {
 		snprintf(dst, size, "timed out after %s",
-		    num_fmt_ms(x->timeout_ms, ms, sizeof ms));
+		    num_fmt_ms(x->timeout_ms, text, sizeof text));
+	} else if (text[0] != '\0') {
+		(void)snprintf(
+		    dst, size, "exit status %d (%s)", x->status, text);
 	} else if (x->status > 128 && x->status < 128 + 65) {
 		sig = x->status - 128;
 		snprintf(dst, size, "exit status %d (signal %d: %s)", x->status,

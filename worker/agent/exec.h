@@ -41,7 +41,9 @@ struct exec {
 	enum exec_state state;
 	int status; /* exit status, or 128 + signal */
 	bool timed_out;
-	bool ran; /* false: the sandbox could not be set up */
+	bool too_much; /* killed for its output (limits.output_bytes) */
+	uint64_t oom;  /* processes killed for want of memory meanwhile */
+	bool ran;      /* false: the sandbox could not be set up */
 	uint64_t ms;
 	uint64_t total; /* bytes of output */
 
@@ -52,6 +54,7 @@ struct exec {
 	bool exited;
 	int wait_status;
 	uint64_t started_ms, deadline_ms, drain_ms;
+	uint64_t oom_before;
 	struct buf head;
 	char *tail; /* a ring of keep bytes */
 	size_t tail_at;
@@ -69,8 +72,9 @@ void exec_kill(struct exec *x);
 int exec_text(const struct exec *x, struct buf *ret);
 void exec_clear(struct exec *x);
 
-/* "exit status 1", "timed out after 10 s", "killed by signal 11 (Segmentation
- * fault)" */
+/* "exit status 1", "timed out after 10 s", "exit status 139 (signal 11:
+ * Segmentation fault)", "exit status 137 (killed: memory limit of 512 MiB)":
+ * whichever limit it was (spec.h) is named. */
 void exec_status_str(const struct exec *x, char *dst, size_t size);
 
 #endif

@@ -27,6 +27,7 @@
 
 #define TASK_WAIT_MS 30000
 #define READY_AGAIN_MS 5000
+#define SPARE_AGAIN_MS 30000
 
 static const struct kind {
 	const char *name;
@@ -58,10 +59,15 @@ get_task(struct agent *a, struct err *e)
 
 	m.u.ready.protocol = PROTO_VERSION;
 	m.u.ready.token = a->cfg.token;
-	r = link_call(a->link, &m, MSG_TASK, NULL, NULL, READY_AGAIN_MS,
-	    TASK_WAIT_MS, &a->task_msg, e);
-	if (r == 0)
-		a->task = &a->task_msg->u.task;
+	/* The host looks after one that only waits. */
+	r = link_call(a->link, &m, MSG_TASK, NULL, NULL,
+	    a->cfg.spare ? SPARE_AGAIN_MS : READY_AGAIN_MS,
+	    a->cfg.spare ? 0 : TASK_WAIT_MS, &a->task_msg, e);
+	if (r < 0)
+		return r;
+	a->task = &a->task_msg->u.task;
+	if (a->task->parallel > 0)
+		a->cfg.parallel = a->task->parallel;
 	return r;
 }
 

@@ -12,7 +12,6 @@
 #include "worker/host/host.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -41,16 +40,6 @@
 #define FEATURES_MAX (LAYOUT_COPY + 2)
 
 /* --- what is said -------------------------------------------------------- */
-
-static size_t
-processors(void)
-{
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof set, &set) == 0)
-		return (size_t)CPU_COUNT(&set);
-	return 1;
-}
 
 /* What the probe found and all below it: each needs less than the one before.
  */
@@ -90,7 +79,7 @@ say_hello(struct host *h)
 	hello->version = FORAY_VERSION;
 	hello->name = h->name;
 	hello->slots = h->max;
-	hello->cpus = processors();
+	hello->cpus = options_processors();
 	if (pages > 0 && size > 0)
 		hello->memory_mib = (uint64_t)pages * (uint64_t)size >> 20;
 	hello->features.n = features(h, layouts);
@@ -239,7 +228,9 @@ host_start(struct host *h, struct err *e)
 	conf.scratch = h->scratch;
 	conf.cache = h->cache;
 	conf.layout = h->layout;
+	conf.quota = h->quota;
 	conf.max = h->max;
+	conf.spares = h->opts->spares;
 	conf.up = h->relay;
 	conf.reaper = h->reaper;
 	conf.on_free = free_cb;
@@ -281,8 +272,8 @@ host_end(struct host *h)
 }
 
 int
-host_run(
-    const struct options *o, const struct place *place, struct lifelines *lines)
+host_run(const struct options *o, const struct place *place,
+    const struct quota *quota, struct lifelines *lines)
 {
 	struct host h;
 	struct err e;
@@ -291,8 +282,9 @@ host_run(
 	memset(&h, 0, sizeof h);
 	h.opts = o;
 	h.place = place;
+	h.quota = quota;
 	h.lock_fd = -1;
-	h.max = o->slots > 0 ? o->slots : processors();
+	h.max = o->slots;
 	h.idle_ms = loop_now_ms();
 	limits_raise_nofile();
 	take_name(&h);

@@ -5,10 +5,11 @@
 struct lifelines;
 struct options;
 struct place;
+struct quota;
 
 /* As pid 1, after the drop, with no thread made yet. Returns the exit status.
  */
 int host_run(const struct options *o, const struct place *place,
-    struct lifelines *lines);
+    const struct quota *quota, struct lifelines *lines);
 
 #endif

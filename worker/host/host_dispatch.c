@@ -5,6 +5,8 @@
  */
 #include "common/compat.h"
 
+#include <errno.h>
+
 #include "common/log.h"
 #include "worker/host/host_int.h"
 #include "worker/host/launch.h"
@@ -59,7 +61,19 @@ on_drain(struct host *h, const char *worker unused_arg,
     const struct msg *m unused_arg)
 {
 	h->draining = true;
+	slots_drain(h->slots);
 	host_check_drained(h);
+}
+
+static void
+on_freeze(struct host *h, const char *worker, const struct msg *m)
+{
+	int r = slots_freeze(h->slots, worker, m->u.freeze.on);
+
+	if (r < 0)
+		log_warn("FREEZE: %s",
+		    r == -ENOTSUP ? "there is no freezer here (foray doctor)"
+				  : err_str(r));
 }
 
 /* Whether the worker frame must, may or must not be set. */
@@ -80,6 +94,7 @@ static const struct row {
 	{ MSG_ASSIGN, WORKER_MUST, false, on_assign },
 	{ MSG_CANCEL, WORKER_MAY, false, on_cancel },
 	{ MSG_DRAIN, WORKER_NONE, true, on_drain },
+	{ MSG_FREEZE, WORKER_MAY, false, on_freeze },
 	{ MSG_TASK, WORKER_MUST, false, NULL },
 	{ MSG_MODEL_RESULT, WORKER_MUST, false, NULL },
 	{ MSG_FETCH_RESULT, WORKER_MUST, false, NULL },

@@ -20,6 +20,7 @@ struct host {
 	struct relay *relay;
 	struct reaper *reaper;
 	struct slots *slots;
+	const struct quota *quota;
 	size_t max;
 	enum layout layout;
 	char *scratch;

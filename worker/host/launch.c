@@ -22,6 +22,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,7 +31,9 @@
 #include "common/log.h"
 #include "common/spawn.h"
 #include "sandbox/killtree.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/probe.h"
+#include "sandbox/stage.h"
 
 #define KILL_AFTER_MS 2000 /* from SIGTERM to SIGKILL */
 #define GONE_MS 5000       /* for the rest of a tree, without a namespace */
@@ -128,13 +131,15 @@ new_namespaces(struct err *e)
 	return uid == 0 ? 0 : map_self(uid, gid, e);
 }
 
-static void no_sandbox(const struct err *why) noreturn_fn;
+static void no_sandbox(
+    const struct err *why, struct cgroup **group) noreturn_fn;
 
 static void
-no_sandbox(const struct err *why)
+no_sandbox(const struct err *why, struct cgroup **group)
 {
 	struct err e;
 
+	(void)cgroup_close(group, true);
 	log_error("%s", why->text);
 	/* It finds out what is missing and names the remedy. */
 	if (probe_sandbox(&e) < 0)
@@ -172,41 +177,114 @@ our_signals(sigset_t *ret)
 	sigaddset(ret, SIGCHLD);
 }
 
-static void wait_for(pid_t pid, bool subreaper) noreturn_fn;
+/* What the launcher watches. */
+struct watched {
+	pid_t host;
+	int host_fd;  /* hangs up when the host dies, before its namespace does
+		       */
+	int foray_fd; /* -1: nobody started us */
+	int signal_fd;
+	struct cgroup *group;
+	bool subreaper; /* there is no namespace that ends all */
+};
+
+static void end_launcher(struct watched *w, int status) noreturn_fn;
 
 static void
-wait_for(pid_t pid, bool subreaper)
+end_launcher(struct watched *w, int status)
 {
-	uint64_t kill_at = 0, now;
-	struct timespec ts;
-	sigset_t set;
-	int sig, status;
+	if (w->subreaper)
+		(void)killtree(true, GONE_MS);
+	(void)cgroup_close(&w->group, true);
+	_exit(spawn_status(status)); /* no fork works now */
+}
 
-	our_signals(&set);
+/* The time until kill_at (0: none), for poll(2). */
+static int
+wait_ms(uint64_t kill_at, uint64_t now)
+{
+	if (kill_at == 0)
+		return -1;
+	return kill_at > now ? (int)(kill_at - now) : 0;
+}
+
+static void wait_for(struct watched *w) noreturn_fn;
+
+static void
+wait_for(struct watched *w)
+{
+	struct pollfd p[] = {
+		{ .fd = w->signal_fd, .events = POLLIN },
+		{ .fd = w->host_fd, .events = 0 },
+		{ .fd = w->foray_fd, .events = 0 },
+	};
+	struct signalfd_siginfo si;
+	uint64_t kill_at = 0, now;
+	int status;
+
 	for (;;) {
-		if (waitpid(pid, &status, WNOHANG) == pid) {
-			if (subreaper)
-				(void)killtree(true, GONE_MS);
-			_exit(spawn_status(status)); /* no fork works now */
-		}
+		if (waitpid(w->host, &status, WNOHANG) == w->host)
+			end_launcher(w, status);
 		now = loop_now_ms();
 		if (kill_at != 0 && now >= kill_at) {
-			(void)kill(pid, SIGKILL); /* gone is as good */
+			(void)kill(w->host, SIGKILL); /* gone is as good */
 			kill_at = now + KILL_AFTER_MS;
 		}
-		ts.tv_sec = 3600;
-		ts.tv_nsec = 0;
-		if (kill_at != 0) {
-			ts.tv_sec = (time_t)((kill_at - now) / 1000);
-			ts.tv_nsec = (long)((kill_at - now) % 1000) * 1000000;
+		if (poll(p, nitems(p), wait_ms(kill_at, now)) <= 0)
+			continue;
+		now = loop_now_ms();
+		/* Its namespace can't end while a worker is frozen. */
+		if (p[1].revents != 0) {
+			cgroup_thaw(w->group);
+			p[1].fd = -1;
 		}
-		sig = sigtimedwait(&set, NULL, &ts);
-		if (sig == SIGTERM || sig == SIGINT || sig == SIGHUP) {
-			(void)kill(pid, SIGTERM); /* gone is as good */
-			if (kill_at == 0)
-				kill_at = loop_now_ms() + KILL_AFTER_MS;
+		if (p[2].revents != 0) {
+			kill_at = now;
+			p[2].fd = -1;
 		}
+		if (p[0].revents == 0 ||
+		    read(w->signal_fd, &si, sizeof si) != sizeof si ||
+		    si.ssi_signo == SIGCHLD)
+			continue;
+		(void)kill(w->host, SIGTERM); /* gone is as good */
+		if (kill_at == 0)
+			kill_at = now + KILL_AFTER_MS;
 	}
+}
+
+static void be_launcher(struct watched *w) noreturn_fn;
+
+static void
+be_launcher(struct watched *w)
+{
+	sigset_t set;
+
+	our_signals(&set);
+	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
+	if (w->signal_fd < 0)
+		fatal("signalfd: %s", strerror(errno));
+	/* From here on foray's death is a signal like others, and its pipe the
+	 * order to end at once: we tidy up. */
+	if (w->foray_fd >= 0 && prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) < 0)
+		fatal("death signal: %s", strerror(errno));
+	wait_for(w);
+}
+
+/* A leaf for the host itself: as ordinary uid it can move a worker's process
+ * only within what it was given. */
+static void
+enter_leaf(struct cgroup **g)
+{
+	struct cgroup *leaf = NULL;
+	struct err e;
+
+	if (*g != NULL &&
+	    (cgroup_child(*g, "host", NULL, &leaf, &e) < 0 ||
+		cgroup_enter(leaf, &e) < 0)) {
+		log_warn("no control groups: %s", e.text);
+		cgroup_forget(g);
+	}
+	cgroup_forget(&leaf);
 }
 
 /* What a pid namespace does by itself: nothing below us gets away. */
@@ -218,14 +296,16 @@ be_subreaper(void)
 }
 
 void
-launch(int lifeline_fd, enum sandbox_backend backend, struct lifelines *ret)
+launch(int lifeline_fd, enum sandbox_backend backend,
+    const struct sandbox_limits *total, struct lifelines *ret,
+    struct cgroup **ret_group)
 {
 	const bool bare = backend == BACKEND_CONTAINER;
 	struct lifelines l = { .foray = lifeline_fd, .launcher = -1 };
-	int pipe_fds[2];
+	struct watched w = { .foray_fd = lifeline_fd, .subreaper = bare };
+	int down[2], up[2];
 	struct err e;
 	sigset_t set;
-	pid_t pid;
 
 	spawn_child_clean(&lifeline_fd, lifeline_fd >= 0 ? 1 : 0);
 	if (lifeline_fd >= 0 && fd_cloexec(lifeline_fd, true) < 0)
@@ -238,30 +318,36 @@ launch(int lifeline_fd, enum sandbox_backend backend, struct lifelines *ret)
 
 	if (lifeline_fd >= 0)
 		arm(&l, bare ? SIGTERM : SIGKILL);
+	if (cgroup_open(total, stage_uid(), &w.group, &e) < 0)
+		log_debug("no control groups: %s", e.text);
 	if (bare)
 		be_subreaper();
 	else if (new_namespaces(&e) < 0)
-		no_sandbox(&e);
+		no_sandbox(&e, &w.group);
 	/* A new user namespace is a change of credentials. */
 	if (lifeline_fd >= 0)
 		arm(&l, bare ? SIGTERM : SIGKILL);
 
-	if (fd_pipe(pipe_fds) < 0)
+	if (fd_pipe(down) < 0 || fd_pipe(up) < 0)
 		fatal("pipe: %s", strerror(errno));
-	pid = fork();
-	if (pid < 0) {
+	w.host = fork();
+	if (w.host < 0) {
 		err_set(&e, -errno, "fork: %s", strerror(errno));
-		no_sandbox(&e);
+		no_sandbox(&e, &w.group);
 	}
-	if (pid > 0) {
-		fd_close(&pipe_fds[0]);
-		fd_close(&lifeline_fd);
-		wait_for(pid, bare);
+	if (w.host > 0) {
+		fd_close(&down[0]);
+		fd_close(&up[1]);
+		w.host_fd = up[0];
+		be_launcher(&w);
 	}
 	if (bare)
 		be_subreaper();
-	fd_close(&pipe_fds[1]);
-	l.launcher = pipe_fds[0];
+	fd_close(&down[1]);
+	fd_close(&up[0]); /* its other end closes with us */
+	l.launcher = down[0];
 	lifelines_arm(&l);
+	enter_leaf(&w.group);
 	*ret = l;
+	*ret_group = w.group;
 }

@@ -5,25 +5,31 @@
  * start, where --die-with-parent has a race. An ordinary user needs a user
  * namespace around it (identity mapped).
  *
- *	launch(lifeline_fd, backend, &lines);	only pid 1 comes back from this
+ *	launch(lifeline_fd, backend, &total, &lines, &group); only pid 1
+ *							comes back from this
  *	... become another uid
  *	lifelines_arm(&lines);
  *	lifelines_watch(&lines, loop);
  *
  * The process that was started ("launcher") stays outside, waits, passes
  * SIGTERM, SIGINT and SIGHUP on as SIGTERM (and SIGKILL two seconds later), and
- * exits with the host's status.
+ * exits with the host's status. It also makes the control group of the host and
+ * all its workers (cgroup.h), and removes it when they are gone, whatever ended
+ * them: it outlives foray by that moment. What it can't remove, since it was
+ * killed itself, foray or the next host sweeps.
  *
  * With the container backend there are no namespaces. Then the launcher is a
  * subreaper: when the host ends, or foray does, it looks up all that is below
- * it and ends that (killtree.h). It is itself told of foray's end by SIGTERM,
- * not by SIGKILL, since somebody has to be left to do so.
+ * it and ends that (killtree.h).
  */
 #ifndef WORKER_HOST_LAUNCH_H
 #define WORKER_HOST_LAUNCH_H
 
 #include "common/loop.h"
 #include "sandbox/spec.h"
+
+struct cgroup;
+struct sandbox_limits;
 
 /* Exit statuses of the program. */
 enum {
@@ -42,9 +48,12 @@ struct lifelines {
 /* Single-threaded. Every descriptor above 2 but lifeline_fd (-1: none) is
  * closed. SIGTERM, SIGINT, SIGHUP and SIGCHLD are blocked afterwards, for the
  * loop. Ends the program with EXIT_SANDBOX and a message when there are no
- * namespaces to be had. */
-void launch(
-    int lifeline_fd, enum sandbox_backend backend, struct lifelines *ret);
+ * namespaces to be had.
+ * total: limits of the group for everything. *ret_group: we are in a leaf of
+ * it, and our uid to be may make others; NULL where there are no groups. */
+void launch(int lifeline_fd, enum sandbox_backend backend,
+    const struct sandbox_limits *total, struct lifelines *ret,
+    struct cgroup **ret_group);
 
 /* Death signal, then the check that nobody died before it was set; ends the
  * process if one did. A change of uid clears the signal: call it again. */

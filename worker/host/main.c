@@ -7,11 +7,13 @@
 
 #include "common/log.h"
 #include "sandbox/container.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/probe.h"
 #include "worker/host/host.h"
 #include "worker/host/launch.h"
 #include "worker/host/options.h"
 #include "worker/host/place.h"
+#include "worker/host/quota.h"
 
 int
 main(int argc, char **argv)
@@ -19,6 +21,7 @@ main(int argc, char **argv)
 	struct options o;
 	struct lifelines lines;
 	struct place place;
+	struct quota quota;
 	struct err e;
 	int status;
 
@@ -27,7 +30,8 @@ main(int argc, char **argv)
 
 	if (o.backend == BACKEND_CONTAINER)
 		log_warn("%s", container_warning());
-	launch(o.lifeline_fd, o.backend, &lines);
+	quota_init(&quota, o.slots);
+	launch(o.lifeline_fd, o.backend, &quota.total, &lines, &quota.group);
 	/* Pid 1 from here on; without namespaces a subreaper. */
 	status = place_prepare(&o, &place, &e);
 	if (status < 0) {
@@ -43,7 +47,8 @@ main(int argc, char **argv)
 		log_error("%s", e.text);
 		exit(EXIT_SANDBOX);
 	}
-	status = host_run(&o, &place, &lines);
+	status = host_run(&o, &place, &quota, &lines);
+	cgroup_forget(&quota.group); /* the launcher removes it */
 	place_clear(&place);
 	options_clear(&o);
 	return status;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <sched.h>
 
 #include "common/log.h"
 #include "common/num.h"
@@ -17,6 +18,7 @@
 enum {
 	OPT_CONNECT = 256,
 	OPT_SLOTS,
+	OPT_SPARES,
 	OPT_LABEL,
 	OPT_IDLE_EXIT,
 	OPT_SCRATCH,
@@ -33,6 +35,7 @@ enum {
 static const struct option long_options[] = {
 	{ "connect", required_argument, NULL, OPT_CONNECT },
 	{ "slots", required_argument, NULL, OPT_SLOTS },
+	{ "spares", required_argument, NULL, OPT_SPARES },
 	{ "label", required_argument, NULL, OPT_LABEL },
 	{ "idle-exit", required_argument, NULL, OPT_IDLE_EXIT },
 	{ "scratch", required_argument, NULL, OPT_SCRATCH },
@@ -54,6 +57,8 @@ static const char help_text[] =
     "  --connect ENDPOINT  where the orchestrator listens: ipc:///PATH or\n"
     "                      tcp://HOST:PORT\n"
     "  --slots N           workers at once (default: processors)\n"
+    "  --spares N          workers started before they are needed, in slots that\n"
+    "                      are free (default: 1)\n"
     "  --label NAME        name to go by (default: the machine's)\n"
     "  --idle-exit TIME    end after this time without a worker\n"
     "  --scratch DIR       where workspaces are made (default: CACHE/scratch)\n"
@@ -130,6 +135,9 @@ take_option(struct options *o, int c)
 	case OPT_SLOTS:
 		o->slots = number(optarg, 1, 4096, "--slots");
 		break;
+	case OPT_SPARES:
+		o->spares = number(optarg, 0, 4096, "--spares");
+		break;
 	case OPT_LABEL:
 		if (strlen(optarg) == 0 || strlen(optarg) > 255)
 			usage("--label: 1 to 255 bytes are allowed");
@@ -177,6 +185,16 @@ take_option(struct options *o, int c)
 	}
 }
 
+size_t
+options_processors(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		return (size_t)CPU_COUNT(&set);
+	return 1;
+}
+
 void
 options_parse(struct options *o, int argc, char **argv)
 {
@@ -184,12 +202,18 @@ options_parse(struct options *o, int argc, char **argv)
 
 	memset(o, 0, sizeof *o);
 	o->lifeline_fd = -1;
+	o->spares = 1;
+	if (getenv("FORAY_SPARES") != NULL)
+		o->spares =
+		    number(getenv("FORAY_SPARES"), 0, 4096, "FORAY_SPARES");
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		take_option(o, c);
 	if (optind < argc)
 		usage(xasprintf("'%s' is not an option", argv[optind]));
 	if (o->connect == NULL)
 		usage("--connect is missing");
+	if (o->slots == 0)
+		o->slots = options_processors();
 }
 
 void

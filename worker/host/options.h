@@ -11,7 +11,8 @@ struct options {
 	const char *scratch;   /* NULL: CACHE/scratch */
 	const char *cache;     /* NULL: the user's cache directory */
 	const char *network;   /* socket for commands' networks; NULL: none */
-	uint64_t slots;        /* 0: as many as there are processors */
+	uint64_t slots;        /* as many as there are processors, or told */
+	uint64_t spares;       /* workers that wait, of these (pool.h) */
 	uint64_t idle_exit_ms; /* 0: never */
 	int lifeline_fd;       /* -1: not started by foray */
 	struct strv show;      /* more directories to show read-only */
@@ -21,6 +22,8 @@ struct options {
 
 /* Ends the program for --help, --version and errors of usage (status 2). */
 void options_parse(struct options *o, int argc, char **argv);
+/* That we may use. */
+size_t options_processors(void);
 void options_clear(struct options *o);
 
 #endif

@@ -17,6 +17,8 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "sandbox/cgroup.h"
+#include "worker/host/pool.h"
 #include "worker/host/reap.h"
 #include "worker/host/slot_int.h"
 
@@ -41,9 +43,15 @@ slot_end(struct slot *s, const char *reason, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(s->why, sizeof s->why, fmt, ap);
 	va_end(ap);
-	log_info("worker %s ends (%s): %s", s->name, reason, s->why);
+	if (s->spare)
+		log_debug("a spare worker ends: %s", s->why);
+	else
+		log_info("worker %s ends (%s): %s", s->name, reason, s->why);
 	if (s->child != NULL)
 		sandbox_kill(&s->proc);
+	/* What is frozen does not die. */
+	if (s->frozen)
+		cgroup_thaw(s->group);
 }
 
 static void
@@ -66,6 +74,8 @@ slot_free(struct slot *s)
 	fd_close(&s->err_fd);
 	fd_close(&s->proc.status_fd);
 	fd_close(&s->proc.init_fd);
+	if (cgroup_close(&s->group, true) < 0)
+		log_debug("worker %s: its group is still busy", s->name);
 	reap_workspace(s->all->conf.reaper, &s->ws);
 	buf_clear(&s->tail);
 	explicit_bzero(s->token, sizeof s->token);
@@ -83,7 +93,11 @@ finish_cb(void *ctx)
 	struct slots *all = s->all;
 
 	slot_report_exit(s);
+	/* One that fails would fail again, and again. */
+	if (s->spare && (s->reason == NULL || strcmp(s->reason, "spare") != 0))
+		pool_end(all->pool, "one has failed");
 	slot_free(s);
+	pool_poke(all->pool);
 	if (all->conf.on_free != NULL)
 		all->conf.on_free(all->conf.ctx);
 }
@@ -205,11 +219,25 @@ wall_cb(void *ctx)
 }
 
 void
+slot_arm_wall(struct slot *s, uint64_t ms)
+{
+	struct loop *l = s->all->conf.loop;
+
+	loop_del(l, s->wall);
+	s->wall = NULL;
+	s->wall_at = loop_now_ms() + ms;
+	if (ms > 0)
+		s->wall = loop_timer_add(l, ms, 0, wall_cb, s);
+}
+
+void
 slot_is_up(struct slot *s)
 {
 	loop_del(s->all->conf.loop, s->deadline);
 	s->deadline = NULL;
 	s->state = SLOT_UP;
+	if (!s->spare)
+		pool_poke(s->all->pool);
 }
 
 static struct slot *
@@ -278,6 +306,8 @@ slot_create(struct slots *all, const char *name)
 	struct slot *s = xcalloc(1, sizeof *s);
 
 	s->all = all;
+	s->id = all->seq++;
+	s->born_ms = loop_now_ms();
 	s->state = SLOT_STARTING;
 	(void)snprintf(s->name, sizeof s->name, "%s", name);
 	s->dir_fd = -1;
@@ -293,7 +323,7 @@ slot_create(struct slots *all, const char *name)
 }
 
 static void
-slot_watch(struct slot *s, uint64_t wall_ms)
+slot_watch(struct slot *s)
 {
 	struct loop *l = s->all->conf.loop;
 
@@ -305,7 +335,6 @@ slot_watch(struct slot *s, uint64_t wall_ms)
 	s->err_watch = loop_fd_add(l, s->err_fd, LOOP_IN, stderr_cb, s);
 	s->report_watch = loop_fd_add(l, s->report_fd, LOOP_IN, report_cb, s);
 	s->deadline = loop_timer_add(l, READY_MS, 0, not_ready_cb, s);
-	s->wall = loop_timer_add(l, wall_ms, 0, wall_cb, s);
 }
 
 void
@@ -314,6 +343,54 @@ slots_refuse(
 {
 	log_warn("worker %s is not started: %s", name, why);
 	slot_send_exit(all, name, reason, 0, why);
+}
+
+int
+slot_begin(struct slots *all, const char *name, const struct msg_assign *a,
+    bool spare, struct slot **ret, struct err *e)
+{
+	struct slot *s = slot_create(all, name);
+	int r;
+
+	s->spare = spare;
+	r = slot_make(s, a, e);
+	if (r < 0) {
+		slot_free(s);
+		return r;
+	}
+	slot_watch(s);
+	*ret = s;
+	return 0;
+}
+
+/* One that waits already, or a new one. */
+static int
+find_worker(struct slots *all, const char *name, const struct msg_assign *a,
+    struct slot **ret, struct err *e)
+{
+	struct sandbox_limits outer, inner;
+	struct slot *s;
+	int r;
+
+	r = quota_worker(all->conf.quota, a, &outer, &inner, e);
+	if (r < 0)
+		return r;
+	s = pool_take(all->pool, a, &outer, &inner);
+	if (s == NULL) {
+		if (all->n >= all->conf.max)
+			pool_make_room(all->pool);
+		r = slot_begin(all, name, a, false, &s, e);
+	} else {
+		(void)snprintf(s->name, sizeof s->name, "%s", name);
+		s->warm = true;
+		if (s->state == SLOT_UP)
+			slot_say_ready(s);
+	}
+	if (r < 0)
+		return r;
+	pool_like(all->pool, a, &outer, &inner);
+	*ret = s;
+	return 0;
 }
 
 void
@@ -333,21 +410,21 @@ slots_assign(struct slots *all, const char *name, const struct msg_assign *a)
 		log_warn("ASSIGN for worker %s, which is there: ignored", name);
 		return;
 	}
-	if (all->n >= all->conf.max) {
+	if (slots_busy(all) >= all->conf.max) {
 		slots_refuse(all, name, "start", "no free slot");
 		return;
 	}
-	s = slot_create(all, name);
-	r = slot_make(s, a, &e);
+	r = find_worker(all, name, a, &s, &e);
 	if (r < 0) {
 		slots_refuse(
 		    all, name, r == ERR_SANDBOX ? "sandbox" : "start", e.text);
-		slot_free(s);
 		return;
 	}
-	slot_watch(s, a->wall_ms);
-	log_debug("worker %s: pid %d, subtask %s, attempt %ju", name,
-	    (int)s->proc.pid, msg_str(a->subtask), (uintmax_t)a->attempt);
+	slot_arm_wall(s, a->wall_ms);
+	disk_poke(all->disk);
+	log_debug("worker %s: pid %d%s, subtask %s, attempt %ju", name,
+	    (int)s->proc.pid, s->warm ? ", was waiting" : "",
+	    msg_str(a->subtask), (uintmax_t)a->attempt);
 }
 
 /* --- all of them --------------------------------------------------------- */
@@ -359,6 +436,8 @@ slots_create(const struct slots_conf *conf)
 
 	all->conf = *conf;
 	TAILQ_INIT(&all->list);
+	all->disk = disk_create(conf->loop, conf->scratch, &slot_disk_ops, all);
+	all->pool = pool_create(all, conf->spares);
 	return all;
 }
 
@@ -372,15 +451,30 @@ slots_free(struct slots *all)
 	while ((s = TAILQ_FIRST(&all->list)) != NULL) {
 		if (s->child != NULL)
 			sandbox_kill(&s->proc);
-		slot_send_exit(
-		    all, s->name, "killed", 128 + SIGKILL, "its host ends");
+		cgroup_thaw(s->group);
+		if (!s->spare)
+			slot_send_exit(all, s->name, "killed", 128 + SIGKILL,
+			    "its host ends");
 		slot_free(s);
 	}
+	pool_free(all->pool);
+	disk_free(all->disk);
 	free(all);
 }
 
 size_t
 slots_busy(const struct slots *all)
 {
-	return all->n;
+	const struct slot *s;
+	size_t n = 0;
+
+	TAILQ_FOREACH (s, &all->list, entry)
+		n += !s->spare;
+	return n;
+}
+
+void
+slots_drain(struct slots *all)
+{
+	pool_end(all->pool, "the host is draining");
 }

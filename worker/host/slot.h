@@ -20,6 +20,7 @@
 #include "sandbox/probe.h"
 
 struct place;
+struct quota;
 struct reaper;
 struct relay;
 struct slots;
@@ -34,7 +35,9 @@ struct slots_conf {
 	const char *scratch; /* our own scratch directory */
 	const char *cache;   /* what workers share as ~/.cache; NULL: nothing */
 	enum layout layout;
+	const struct quota *quota;
 	size_t max;
+	size_t spares; /* of them, pool.h; 0: none */
 	struct relay *up;
 	struct reaper *reaper;
 	/* A slot became free. */
@@ -47,7 +50,10 @@ struct slots *slots_create(const struct slots_conf *conf);
 /* Kills what is left and says so to the orchestrator. NULL is allowed. */
 void slots_free(struct slots *all);
 
+/* Workers that the orchestrator knows of. */
 size_t slots_busy(const struct slots *all);
+/* No more will be assigned. */
+void slots_drain(struct slots *all);
 /* name has been checked by the transport, not by slots. */
 void slots_assign(
     struct slots *all, const char *name, const struct msg_assign *a);
@@ -59,5 +65,8 @@ void slots_deliver(struct slots *all, const char *name, enum msg_type type,
     const void *raw, size_t len);
 /* name NULL or "": all of them. */
 void slots_cancel(struct slots *all, const char *name, const char *why);
+/* Stop a worker with all it runs, or let it go on; its time limit waits
+ * meanwhile. name as above. -ENOTSUP where nothing can be frozen. */
+int slots_freeze(struct slots *all, const char *name, bool on);
 
 #endif

@@ -68,13 +68,18 @@ slot_report_exit(struct slot *s)
 	ran = sandbox_finished(&s->proc, s->wait_status, &status);
 	if (killed)
 		status = 128 + WTERMSIG(s->wait_status);
+	if (reason == NULL && status == 128 + SIGKILL)
+		reason = slot_memory_reason(s, s->why, sizeof s->why);
 	if (reason == NULL && !killed && !ran)
 		reason = "sandbox";
 	if (reason == NULL)
 		reason = killed || status > 128 ? "killed" : "exited";
 	buf_init(&b, DETAIL_MAX);
 	detail_text(s, &b);
-	log_debug("worker %s: %s, status %d", s->name, reason, status);
-	slot_send_exit(s->all, s->name, reason, (uint64_t)status, buf_str(&b));
+	log_debug("worker %s: %s, status %d", s->spare ? "(spare)" : s->name,
+	    reason, status);
+	if (!s->spare) /* nobody has heard of it */
+		slot_send_exit(
+		    s->all, s->name, reason, (uint64_t)status, buf_str(&b));
 	buf_clear(&b);
 }

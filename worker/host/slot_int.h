@@ -5,10 +5,13 @@
 #include <sys/queue.h>
 
 #include "common/buf.h"
+#include "common/hash.h"
 #include "proto/ipc.h"
 #include "proto/peer.h"
 #include "sandbox/start.h"
 #include "sandbox/workspace.h"
+#include "worker/host/disk.h"
+#include "worker/host/quota.h"
 #include "worker/host/relay.h"
 #include "worker/host/slot.h"
 
@@ -25,6 +28,12 @@ struct slot {
 	TAILQ_ENTRY(slot) entry;
 	struct slots *all;
 	enum slot_state state;
+	uint64_t id; /* its own among all that this host ever had */
+	bool spare;  /* has no name and no task yet: pool.h */
+	bool warm;   /* was one */
+	uint64_t born_ms;
+	unsigned char key[HASH_LEN]; /* of a spare: what it can be taken for */
+	bool frozen;
 	char name[PEER_WORKER_MAX + 1];
 	char token[2 * TOKEN_BYTES + 1];
 
@@ -55,16 +64,29 @@ struct slot {
 
 	struct loop_watch *deadline; /* READY, or the end of output */
 	struct loop_watch *wall;
+	uint64_t wall_at;   /* when it is over */
+	uint64_t wall_left; /* of it, while frozen */
+
+	struct cgroup *group;         /* NULL: only rlimits */
+	struct sandbox_limits limits; /* of all that it is */
+	struct sandbox_limits inner_limits;
+	uint64_t disk_bytes; /* as it was measured last */
+	uint64_t disk_base;  /* what a copy began with */
+	bool disk_seen;
 
 	const char *reason; /* NULL: it ends by itself */
 	char why[512];      /* a sentence; "" */
 };
 
+struct pool;
+
 struct slots {
 	struct slots_conf conf;
 	TAILQ_HEAD(slot_list, slot) list;
 	size_t n;
-	uint64_t seq; /* makes directories unique */
+	uint64_t seq; /* of the last id */
+	struct pool *pool;
+	struct disk *disk;
 };
 
 /* slot_start.c: everything up to the running process and its socket. On
@@ -75,6 +97,14 @@ int slot_make(struct slot *s, const struct msg_assign *a, struct err *e);
  * proxy. Nothing without --network; the socket in the sandbox is link/n. */
 int slot_net_start(struct slot *s, struct err *e);
 void slot_net_free(struct slot *s);
+/* slot_quota.c: its limits and its group, before anything is made. */
+int slot_limit(struct slot *s, const struct msg_assign *a, struct err *e);
+/* The size of a workspace in memory. */
+uint64_t slot_tmpfs_bytes(const struct slot *s);
+/* Was it, or what it ran, killed for want of memory? A reason and a sentence,
+ * or NULL. */
+const char *slot_memory_reason(const struct slot *s, char *why, size_t size);
+extern const struct disk_ops slot_disk_ops; /* ctx: struct slots */
 
 /* slot_msg.c: from the worker's socket. */
 extern const struct peer_ops slot_peer_ops; /* ctx: struct slot */
@@ -85,9 +115,16 @@ void slot_send_exit(struct slots *all, const char *name, const char *reason,
 /* Once the process is reaped; closes proc.status_fd. */
 void slot_report_exit(struct slot *s);
 
+/* slot.c: start one; after a failure nothing is left of it. */
+int slot_begin(struct slots *all, const char *name, const struct msg_assign *a,
+    bool spare, struct slot **ret, struct err *e);
+/* slot_msg.c: READY for the orchestrator. */
+void slot_say_ready(struct slot *s);
 /* slot.c: begin the end; the first reason stays. */
 void slot_end(struct slot *s, const char *reason, const char *fmt, ...)
     printflike(3, 4);
+/* The time limit from now on; 0: none. */
+void slot_arm_wall(struct slot *s, uint64_t ms);
 /* The worker is up: the limit for READY does not count any more. */
 void slot_is_up(struct slot *s);
 

@@ -65,8 +65,6 @@ static void
 on_ready(struct slot *s, const struct arrived *a)
 {
 	const struct msg_ready *in = &a->m->u.ready;
-	struct msg out = { .type = MSG_READY };
-	struct err e;
 
 	if (!is_token(s, msg_str(in->token))) {
 		slot_end(s, "protocol", "its READY has a wrong token");
@@ -81,7 +79,17 @@ on_ready(struct slot *s, const struct arrived *a)
 	s->addr = *a->from;
 	if (s->state == SLOT_STARTING)
 		slot_is_up(s);
-	out.u.ready.protocol = in->protocol;
+	if (!s->spare)
+		slot_say_ready(s);
+}
+
+void
+slot_say_ready(struct slot *s)
+{
+	struct msg out = { .type = MSG_READY };
+	struct err e;
+
+	out.u.ready.protocol = PROTO_VERSION;
 	out.u.ready.pid = outside_pid(s);
 	out.u.ready.layout = slot_layout(s->ws.layout);
 	if (relay_msg(s->all->conf.up, s->name, &out, &s->share, &e) < 0)
@@ -151,6 +159,8 @@ slot_msg_cb(struct peer *p unused_arg, const struct peer_addr *from,
 		return;
 	}
 	for (i = 0; i < nitems(rows); i++) {
+		if (s->spare && m->type != MSG_READY)
+			break; /* it has nothing to speak of */
 		if (rows[i].type == m->type && rows[i].when & 1u << s->state) {
 			rows[i].fn(s, &a);
 			return;
@@ -175,4 +185,5 @@ const struct peer_ops slot_peer_ops = {
 	.on_msg = slot_msg_cb,
 	.on_bad = slot_bad_cb,
 	.accept_from = 1u << ROLE_WORKER,
+	.no_heartbeat = true,
 };

@@ -14,6 +14,8 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "sandbox/container.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/limits.h"
 #include "sandbox/profile.h"
 #include "worker/host/place.h"
 #include "worker/host/slot_int.h"
@@ -154,9 +156,10 @@ make_workspace(struct slot *s, const struct order *o, struct err *e)
 
 	/* A name comes again with the next attempt, while the last one's
 	 * directory may still be there. */
-	dir =
-	    path_joinf(c->scratch, "%s.%ju", s->name, (uintmax_t)s->all->seq++);
+	dir = path_joinf(c->scratch, "%s.%ju", s->spare ? "spare" : s->name,
+	    (uintmax_t)s->id);
 	r = workspace_create(dir, o->base, c->layout, &s->ws, e);
+	s->ws.overlay.tmpfs_bytes = slot_tmpfs_bytes(s);
 	free(dir);
 	return r;
 }
@@ -229,18 +232,6 @@ make_socket(struct slot *s, struct err *e)
 
 /* --- worker.json --------------------------------------------------------- */
 
-/* What ASSIGN says instead of the profile. */
-static void
-set_limits(const struct msg_assign *a, struct sandbox_limits *l)
-{
-	if (a->data_mib > 0)
-		l->data_bytes = a->data_mib << 20;
-	if (a->file_mib > 0)
-		l->file_bytes = a->file_mib << 20;
-	if (a->procs > 0)
-		l->procs = a->procs;
-}
-
 static const char *
 cache_of(const struct slot *s, const struct msg_assign *a)
 {
@@ -248,20 +239,21 @@ cache_of(const struct slot *s, const struct msg_assign *a)
 }
 
 static json_t *
-inner_json(const struct slot *s, const struct profile *p,
-    const struct msg_assign *a, bool fresh)
+inner_json(const struct slot *s, const struct profile *p, bool fresh)
 {
 	struct sandbox_spec spec;
 	char *cmd;
 	json_t *j;
 
 	profile_inner(p, fresh, &spec);
+	spec.limits = s->inner_limits;
+	spec.limits.nofile = s->all->conf.place->view.def.limits.nofile;
+	limits_shape(&spec);
 	if (s->tmp != NULL) {
 		cmd = path_join(s->tmp, "cmd");
 		container_spec(&spec, cmd, CONTAINER_DROP_GUARDS);
 		free(cmd);
 	}
-	set_limits(a, &spec.limits);
 	j = spec_to_json(&spec);
 	spec_clear(&spec);
 	return j;
@@ -300,7 +292,9 @@ worker_json(
 	    json_object_set_new(j, "token", json_string(s->token)) < 0 ||
 	    json_object_set_new(
 		j, "socket", json_str_lossy(socket, strlen(socket))) < 0 ||
-	    json_object_set_new(j, "worker", json_string(s->name)) < 0 ||
+	    json_object_set_new(
+		j, "worker", json_string(s->spare ? "spare" : s->name)) < 0 ||
+	    json_object_set_new(j, "spare", json_boolean(s->spare)) < 0 ||
 	    json_object_set_new(
 		j, "root", json_str_lossy(o->root, strlen(o->root))) < 0 ||
 	    json_object_set_new(j, "workdir",
@@ -309,10 +303,9 @@ worker_json(
 		j, "layout", json_string(slot_layout(s->ws.layout))) < 0 ||
 	    json_object_set_new(
 		j, "parallel", json_integer((json_int_t)parallel)) < 0 ||
-	    json_object_set_new(j, "inner", inner_json(s, &inner, a, false)) <
-		0 ||
+	    json_object_set_new(j, "inner", inner_json(s, &inner, false)) < 0 ||
 	    json_object_set_new(
-		j, "candidate", inner_json(s, &candidate, a, true)) < 0)
+		j, "candidate", inner_json(s, &candidate, true)) < 0)
 		fatal("worker.json: out of memory");
 	if (s->tmp != NULL &&
 	    (json_object_set_new(j, "tmp", json_string(s->tmp)) < 0 ||
@@ -366,6 +359,13 @@ outer_spec(const struct slot *s, const struct order *o,
 	p.link_src = s->link;
 	p.worker_src = place->worker;
 	profile_outer(&p, ret);
+	ret->limits = s->limits;
+	limits_shape(ret);
+	/* The worker sees what it, and what it runs, was killed for; no more of
+	 * its group is there inside. */
+	if (cgroup_oom_file(s->group) != NULL)
+		spec_mount_try(
+		    ret, MOUNT_RO, cgroup_oom_file(s->group), IN_OOM);
 	if (s->tmp != NULL) {
 		container_spec(ret, s->tmp, CONTAINER_DROP_GUARDS);
 		strv_clear(&ret->argv);
@@ -391,6 +391,7 @@ start_process(struct slot *s, const struct order *o, const struct msg_assign *a,
 	start.spec = &spec;
 	if (s->ws.layout != LAYOUT_COPY)
 		start.overlay = &s->ws.overlay;
+	start.group = s->group;
 	start.fds[0] = -1;
 	start.fds[1] = fds[1]; /* a worker has no use for its stdout */
 	start.fds[2] = fds[1];
@@ -416,6 +417,8 @@ slot_make(struct slot *s, const struct msg_assign *a, struct err *e)
 	memset(&o, 0, sizeof o);
 	hash_random_hex(s->token, TOKEN_BYTES);
 	r = check_order(s, a, &o, e);
+	if (r == 0)
+		r = slot_limit(s, a, e);
 	if (r == 0)
 		r = make_workspace(s, &o, e);
 	if (r == 0)

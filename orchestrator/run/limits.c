@@ -1,0 +1,35 @@
+#include "common/compat.h"
+
+#include "orchestrator/run/limits.h"
+
+/* Less than one is one, not none. */
+static uint64_t
+mib(uint64_t bytes)
+{
+	return (bytes + ((uint64_t)1 << 20) - 1) >> 20;
+}
+
+void
+limits_assign(const struct profile_def *d, struct msg_assign *a)
+{
+	const struct sandbox_limits *l = &d->limits;
+
+	a->memory_mib = mib(l->memory_bytes);
+	a->pids = l->pids;
+	a->cpu_milli = l->cpu_milli;
+	a->disk_mib = mib(l->disk_bytes);
+	a->data_mib = mib(l->data_bytes);
+	a->file_mib = mib(l->file_bytes);
+	a->procs = l->procs;
+	a->cpu_s = l->cpu_s;
+	a->output_mib = mib(l->output_bytes);
+	if (d->subtask_ms > 0 && d->subtask_ms < a->wall_ms)
+		a->wall_ms = d->subtask_ms;
+}
+
+void
+limits_task(const struct profile_def *d, struct msg_task *t)
+{
+	if (d->call_ms > 0)
+		t->call_ms = d->call_ms;
+}

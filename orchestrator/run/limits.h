@@ -1,0 +1,16 @@
+/*
+ * limits.h - a profile's limits, handed to the hosts with ASSIGN and to workers
+ * with TASK. What is left out, or 0, is the host's default.
+ */
+#ifndef ORCHESTRATOR_RUN_LIMITS_H
+#define ORCHESTRATOR_RUN_LIMITS_H
+
+#include "proto/msg.h"
+#include "sandbox/profile_def.h"
+
+/* Into ASSIGN, whose wall_ms is set before. */
+void limits_assign(const struct profile_def *d, struct msg_assign *a);
+/* Into TASK, whose call_ms is set before. */
+void limits_task(const struct profile_def *d, struct msg_task *t);
+
+#endif
