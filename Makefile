@@ -59,7 +59,8 @@ libs = $(shell $(PKG_CONFIG) --libs $(1))
 
 COMMON := $(wildcard common/*.c)
 PROTO := $(wildcard proto/*.c)
-SANDBOX := $(wildcard sandbox/*.c sandbox/policy/*.c)
+# profiles.c is made from sandbox/profiles/
+SANDBOX := $(wildcard sandbox/*.c sandbox/policy/*.c) sandbox/profiles.c
 foray_SRCS := $(wildcard orchestrator/*.c orchestrator/*/*.c) \
 	$(SANDBOX) $(PROTO) $(COMMON)
 foray-host_SRCS := $(wildcard worker/host/*.c) $(SANDBOX) $(PROTO) $(COMMON)
@@ -89,6 +90,16 @@ $(BUILD)/$(1): $(call objs,$($(1)_SRCS)) $(BUILD)/.flags
 		$$(call libs,$($(1)_PKGS)) $$(LIBS)
 endef
 $(foreach p,$(PROGS),$(eval $(call program,$(p))))
+
+# The supplied profiles become strings of the programs.
+PROFILES := $(wildcard sandbox/profiles/*.json)
+$(BUILD)/sandbox/profiles.c: $(PROFILES) sandbox/profiles.sh
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)sh sandbox/profiles.sh $(PROFILES) >$@
+$(BUILD)/sandbox/profiles.o: $(BUILD)/sandbox/profiles.c $(BUILD)/.flags
+	$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.o: %.c $(BUILD)/.flags
 	@mkdir -p $(@D)

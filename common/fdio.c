@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -223,4 +224,28 @@ fd_memfile(const char *name, const void *p, size_t len)
 		return r;
 	}
 	return fd;
+}
+
+pid_t
+fd_pid(int procfd, int pidfd)
+{
+	char path[64], text[1024];
+	const char *at;
+	ssize_t n;
+	long pid;
+	int fd;
+
+	if (pidfd < 0)
+		return 0;
+	(void)snprintf(path, sizeof path, "%sself/fdinfo/%d",
+	    procfd < 0 ? "/proc/" : "", pidfd);
+	fd = openat(procfd < 0 ? AT_FDCWD : procfd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof text - 1);
+	fd_close(&fd);
+	text[n > 0 ? n : 0] = '\0';
+	at = strstr(text, "Pid:\t");
+	pid = at != NULL ? strtol(at + 5, NULL, 10) : 0;
+	return pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 }

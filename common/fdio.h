@@ -29,4 +29,8 @@ int file_write(
  * --seccomp. Close-on-exec; the child clears it. Negative errno. */
 int fd_memfile(const char *name, const void *p, size_t len);
 
+/* The pid behind a pidfd, as the /proc open at procfd counts (-1: "/proc"); 0
+ * when there is none to be had or it is reaped. */
+pid_t fd_pid(int procfd, int pidfd);
+
 #endif

@@ -152,3 +152,47 @@ num_usd(const char *s, const char *what, uint64_t *ret, struct err *e)
 	*ret = whole * 1000000 + part;
 	return 0;
 }
+
+int
+num_size(const char *s, const char *what, uint64_t *ret, struct err *e)
+{
+	static const char units[] = "KMGT";
+	const char *p = s, *unit;
+	unsigned shift = 0;
+	uint64_t v;
+
+	if (digits(&p, &v)) {
+		if (*p != '\0' && (unit = strchr(units, *p)) != NULL) {
+			shift = 10 * (unsigned)(unit - units + 1);
+			p++;
+		}
+		if (*p == '\0' && v > 0 && v <= (uint64_t)INT64_MAX >> shift) {
+			*ret = v << shift;
+			return 0;
+		}
+	}
+	return err_set(e, ERR_USAGE,
+	    "%s: want a size such as 512M, 4G or a number of bytes, not \"%.80s\"",
+	    what, s);
+}
+
+char *
+num_fmt_size(uint64_t n, char *dst, size_t size)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB",
+		"TiB" };
+	size_t i = 0;
+	uint64_t unit = 1;
+
+	while (i + 1 < nitems(units) && n >= unit * 1024) {
+		unit *= 1024;
+		i++;
+	}
+	if (n % unit == 0)
+		(void)snprintf(dst, size, "%llu %s",
+		    (unsigned long long)(n / unit), units[i]);
+	else
+		(void)snprintf(
+		    dst, size, "%.1f %s", (double)n / (double)unit, units[i]);
+	return dst;
+}

@@ -20,6 +20,12 @@ int num_usd(const char *s, const char *what, uint64_t *ret, struct err *e);
 int num_duration_ms(
     const char *s, const char *what, uint64_t *ret, struct err *e);
 
+/* A size: "512M", "4G", "64K", "1T", plain bytes; powers of 1024. 0 and what
+ * does not fit into 63 bits are refused. */
+int num_size(const char *s, const char *what, uint64_t *ret, struct err *e);
+/* "4 GiB", "512 MiB", "1.5 GiB", "12 bytes" into dst. Returns dst. */
+char *num_fmt_size(uint64_t n, char *dst, size_t size);
+
 /* Money: "1.25", with at most six decimals; in millionths. */
 int num_money_micro(
     const char *s, const char *what, uint64_t *ret, struct err *e);

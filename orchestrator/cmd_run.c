@@ -22,6 +22,7 @@
 
 enum {
 	OPT_PROTECT = 256,
+	OPT_PROFILE,
 	OPT_TOPOLOGY,
 	OPT_SEED,
 	OPT_ALL,
@@ -39,6 +40,7 @@ static const struct option options[] = {
 	{ "model", required_argument, NULL, 'm' },
 	{ "file", required_argument, NULL, 'f' },
 	{ "protect", required_argument, NULL, OPT_PROTECT },
+	{ "profile", required_argument, NULL, OPT_PROFILE },
 	{ "max-time", required_argument, NULL, CMD_MAX_TIME },
 	{ "max-calls", required_argument, NULL, CMD_MAX_CALLS },
 	{ "max-tokens", required_argument, NULL, CMD_MAX_TOKENS },
@@ -71,6 +73,8 @@ static const char help[] =
     "      --allow-net HOST[:PORT]  commands may reach this host (more: again; "
     "settings:\n"
     "                        network.allow); none otherwise\n"
+    "      --profile NAME    sandbox of commands: strict, default, build, "
+    "debug, or yours\n"
     "      --max-time D      90, 10m, 2h: the whole run\n"
     "      --max-calls N     model calls of the whole run\n"
     "      --max-tokens N    tokens of the whole run\n"
@@ -171,6 +175,9 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 		break;
 	case OPT_ALLOW_NET:
 		strv_add(&o->allow_net, arg);
+		break;
+	case OPT_PROFILE:
+		o->profile = arg;
 		break;
 	case 'n':
 	case CMD_MAX_TIME:

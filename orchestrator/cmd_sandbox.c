@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,10 +19,17 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "common/loop.h"
+#include "common/num.h"
 #include "common/path.h"
+#include "common/spawn.h"
+#include "common/text.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/egress/single.h"
+#include "orchestrator/run/livetree.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/run/settings.h"
+#include "sandbox/explain.h"
 #include "sandbox/profile.h"
 #include "sandbox/snapshot.h"
 #include "sandbox/stage.h"
@@ -31,45 +39,81 @@ static int cmd_sandbox_main(int argc, char **argv);
 
 const struct cmd cmd_sandbox = {
 	.name = "sandbox",
-	.synopsis = "[-C DIR] [--copy] [--allow-net HOST]... -- CMD [ARG]...",
+	.synopsis = "[-C DIR] [--copy] [OPTIONS] -- CMD [ARG]...",
 	.purpose = "Run a command in the worker's command sandbox",
 	.help =
-	    "  -C, --repo DIR   the tree (.); writable, its .git read-only\n"
-	    "      --copy       on a copy that is thrown away\n"
-	    "      --allow-net HOST[:PORT]\n"
-	    "                   reach this host by a proxy (more: again; "
-	    "settings: network.allow)\n\n"
+	    "  -C, --repo DIR       the tree (.); writable, its .git read-only\n"
+	    "      --copy           on a copy that is thrown away\n"
+	    "      --profile NAME   strict, default, build, debug, one of yours, "
+	    "or a file\n"
+	    "      --show PATH      visible too, read-only\n"
+	    "      --write PATH     visible too, writable\n"
+	    "      --hide PATH      not visible\n"
+	    "      --env NAME[=VALUE]  a variable; without a value: yours\n"
+	    "      --allow-net HOST[:PORT]  reach this host, by a proxy (settings: "
+	    "network.allow)\n"
+	    "      --max-time D     90, 10m, 2h: then it is killed (status "
+	    "124)\n"
+	    "      --explain        say what it could see and do, and run "
+	    "nothing\n"
+	    "      --json           with --explain: the mounts, limits and "
+	    "variables as data\n\n"
 	    "No network but that, no home directory, no other processes. The command's "
-	    "exit status is\npassed on; 125 is a failure of the sandbox "
-	    "itself.\n",
+	    "exit status is\npassed on, and so are signals; 125 is a failure of "
+	    "the sandbox itself. Profiles and\nthe settings' \"sandbox\": man "
+	    "foray(1).\n",
 	.run = cmd_sandbox_main,
 };
 
-struct tree {
-	char *dir, *root;
+#define STATUS_TIMEOUT 124 /* as timeout(1) */
+
+struct request {
+	const char *repo, *profile;
+	struct profile_def extra; /* --show, --write, --hide, --env */
+	struct strv allow;        /* --allow-net */
+	bool copy, explain, json;
+	uint64_t max_ms;
+	char **argv;
+};
+
+/* All that a sandbox is made of. */
+struct made {
+	struct livetree tree;
 	struct snapshot snap;   /* --copy */
 	struct overlay overlay; /* --copy */
-	bool copy;
-	struct strv allow; /* --allow-net */
+	struct profile_view view;
+	struct toolchain tools;
+	struct sandbox_spec spec;
+	struct strv live;
+	struct single *net; /* NULL: none */
+	char *cache;
 };
 
 static void
-tree_clear(struct tree *t)
+made_clear(struct made *m)
 {
-	if (t->overlay.dir != NULL)
-		(void)rmdir(t->overlay.dir);
-	overlay_clear(&t->overlay);
-	snapshot_clear(&t->snap);
-	free(t->dir);
-	free(t->root);
-	strv_clear(&t->allow);
+	if (m->overlay.dir != NULL)
+		(void)rmdir(m->overlay.dir);
+	overlay_clear(&m->overlay);
+	snapshot_clear(&m->snap);
+	livetree_clear(&m->tree);
+	profile_view_clear(&m->view);
+	toolchain_clear(&m->tools);
+	spec_clear(&m->spec);
+	strv_clear(&m->live);
+	single_stop(m->net);
+	free(m->cache);
 }
 
+/* --- what it is made of ----------------------------------------------------
+ */
+
 static int
-make_copy(struct tree *t, struct err *e)
+make_copy(struct made *m, struct err *e)
 {
 	char mount[] = "/tmp/foray-copy-XXXXXX", *cache = NULL, *store;
 	struct snapshot_opts o = { 0 };
+	struct strv hidden = { 0 };
 	uid_t uid = stage_uid();
 	int r;
 
@@ -77,54 +121,190 @@ make_copy(struct tree *t, struct err *e)
 		return r;
 	store = path_join(cache, "snapshots");
 	o.store = store;
-	r = snapshot_create(t->root, &o, &t->snap, e);
+	strv_extend(&hidden, &m->view.hide_dirs);
+	strv_extend(&hidden, &m->view.hide_files);
+	o.hide = &hidden;
+	r = snapshot_create(m->tree.root, &o, &m->snap, e);
+	strv_clear(&hidden);
 	free(store);
 	free(cache);
 	if (r < 0)
 		return r;
 	if (mkdtemp(mount) == NULL)
 		return err_set(e, -errno, "%s: %s", mount, strerror(errno));
-	t->overlay.dir = xstrdup(mount);
-	t->overlay.on_tmpfs = true;
-	strv_add(&t->overlay.lowers, t->snap.tree);
+	m->overlay.dir = xstrdup(mount);
+	m->overlay.on_tmpfs = true;
+	strv_add(&m->overlay.lowers, m->snap.tree);
 	if (uid != geteuid() && chown(mount, uid, uid) < 0)
 		return err_set(
 		    e, -errno, "chown %s: %s", mount, strerror(errno));
 	return 0;
 }
 
-static int
-find_tree(struct tree *t, const char *repo, struct err *e)
+static void
+add_all(struct strv *to, const struct strv *from)
 {
-	int r;
-
-	if ((t->dir = realpath(repo, NULL)) == NULL)
-		return err_set(e, ERR_USAGE, "%s: %s", repo, strerror(errno));
-	if ((r = snapshot_toplevel(t->dir, &t->root, e)) < 0)
-		return r;
-	if (t->root == NULL)
-		t->root = xstrdup(t->dir);
-	if (strcmp(t->root, "/") == 0)
-		return err_set(e, ERR_USAGE,
-		    "the tree is the whole file system: name a directory "
-		    "with -C");
-	return t->copy ? make_copy(t, e) : 0;
+	for (size_t i = 0; i < from->n; i++)
+		strv_add(to, from->v[i]);
 }
 
-/* Signals that reach us go to the command; when we die it dies. */
+/* The profile, the settings' changes to it, the command line's. */
 static int
-wait_for(struct sandbox_proc *p, int sigfd, struct single *net)
+make_view(
+    const struct request *q, const char *home, struct made *m, struct err *e)
+{
+	struct profile_def d = { 0 };
+	json_t *settings = NULL;
+	const char *eq;
+	int r;
+
+	if ((r = settings_load(&settings, e)) == 0)
+		r = settings_profile(settings, q->profile, &d, e);
+	json_decref(settings);
+	if (r < 0)
+		return r;
+	add_all(&d.show, &q->extra.show);
+	add_all(&d.write, &q->extra.write);
+	add_all(&d.hide, &q->extra.hide);
+	add_all(&d.pass_env, &q->extra.pass_env);
+	for (size_t i = 0; i < q->extra.env.n; i++) {
+		eq = strchr(q->extra.env.v[i], '=');
+		char *name = xstrndup(
+		    q->extra.env.v[i], (size_t)(eq - q->extra.env.v[i]));
+
+		strv_setenv(&d.env, name, eq + 1);
+		free(name);
+	}
+	profile_view_find(&d, home, &m->view);
+	return 0;
+}
+
+/* Kept from one sandbox to the next, but never the person's own. */
+static int
+make_cache(struct made *m, struct err *e)
+{
+	char *dir = NULL;
+	uid_t uid = stage_uid();
+	int r;
+
+	if (!m->view.def.cache)
+		return 0;
+	if ((r = path_cache_dir(&dir, e)) < 0)
+		return r;
+	m->cache = path_join(dir, "packages");
+	free(dir);
+	if ((r = path_mkdirs(m->cache, 0700, e)) < 0)
+		return r;
+	if (uid != geteuid() && lchown(m->cache, uid, uid) < 0)
+		return err_set(
+		    e, -errno, "chown %s: %s", m->cache, strerror(errno));
+	return 0;
+}
+
+static void
+make_spec(const struct request *q, struct made *m, bool tty)
+{
+	const char *term = getenv("TERM");
+	struct profile p = {
+		.view = &m->view,
+		.tools = &m->tools,
+		.cache_src = m->cache,
+		.root = m->tree.root,
+		.workdir = m->tree.dir,
+		.tree_src = q->copy ? "@merged" : m->tree.root,
+		.guarded = &m->tree.guarded,
+		.pinned = &m->tree.pinned,
+		.shown = &m->tree.shown,
+		.egress = m->net != NULL,
+	};
+
+	profile_direct(&p, &m->spec);
+	m->spec.keep_tty = tty;
+	if (tty && term != NULL)
+		strv_setenv(&m->spec.env, "TERM", term);
+	if (q->copy)
+		return;
+	strv_add(&m->live, m->tree.root);
+	strv_extend(&m->live, &m->tree.shown);
+	strv_extend(&m->live, &m->view.write);
+}
+
+static int
+make(const struct request *q, struct made *m, bool tty, struct err *e)
+{
+	char *home = NULL;
+	int r;
+
+	(void)path_home(&home, NULL);
+	if ((r = livetree_find(q->repo, &m->tree, e)) < 0 ||
+	    (r = make_view(q, home, m, e)) < 0 ||
+	    (r = single_open(&q->allow, &m->net, e)) < 0 ||
+	    (r = make_cache(m, e)) < 0)
+		goto out;
+	/* An explanation needs no copy to be made. */
+	if (q->copy && !q->explain)
+		r = make_copy(m, e);
+	else if (!q->copy)
+		r = livetree_look(&m->tree, e);
+	if (r < 0)
+		goto out;
+	toolchain_find(getenv("PATH"), home, m->tree.root, &m->tools);
+	make_spec(q, m, tty);
+out:
+	free(home);
+	return r;
+}
+
+/* --- while it runs ---------------------------------------------------------
+ */
+
+static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1,
+	SIGUSR2, SIGCONT, SIGWINCH, SIGALRM };
+
+/* A terminal's own signals reach the command by themselves when it shares the
+ * terminal with us. */
+static void
+pass_on(
+    const struct sandbox_proc *p, const struct signalfd_siginfo *si, bool tty)
+{
+	int sig = (int)si->ssi_signo;
+
+	if (tty && si->ssi_code == SI_KERNEL)
+		return;
+	if (!sandbox_signal(p, sig) &&
+	    (sig == SIGINT || sig == SIGTERM || sig == SIGHUP ||
+		sig == SIGQUIT))
+		sandbox_kill(p); /* it has not begun yet, or is ending */
+}
+
+/* Returns its wait status; *ret_late: it was killed for taking too long. */
+static int
+attend(struct sandbox_proc *p, int sigfd, struct single *net, uint64_t max_ms,
+    bool tty, bool *ret_late)
 {
 	struct pollfd pfd[2] = { { .fd = sigfd, .events = POLLIN },
 		{ .events = POLLIN } };
+	uint64_t end = max_ms > 0 ? loop_now_ms() + max_ms : 0, now;
 	struct signalfd_siginfo si;
-	int status;
+	int status, wait = -1;
 
 	for (;;) {
 		if (waitpid(p->pid, &status, WNOHANG) == p->pid)
 			return status;
+		if (end > 0) {
+			now = loop_now_ms();
+			wait = now >= end         ? 0
+			    : end - now > INT_MAX ? INT_MAX
+						  : (int)(end - now);
+			if (wait == 0) {
+				*ret_late = true;
+				sandbox_kill(p);
+				end = 0;
+				wait = -1;
+			}
+		}
 		pfd[1].fd = single_fd(net);
-		if (poll(pfd, nitems(pfd), -1) <= 0)
+		if (poll(pfd, nitems(pfd), wait) <= 0)
 			continue;
 		if (pfd[1].revents != 0)
 			single_turn(net);
@@ -132,122 +312,281 @@ wait_for(struct sandbox_proc *p, int sigfd, struct single *net)
 		    read(sigfd, &si, sizeof si) != sizeof si)
 			continue;
 		if (si.ssi_signo != SIGCHLD)
-			sandbox_kill(p);
+			pass_on(p, &si, tty);
 	}
 }
 
-static int
-run(const struct tree *t, char **argv, bool tty, struct err *e)
+/* By a shell, so that a command that is not there is 127 and no failure of the
+ * sandbox. With a terminal its signals go to all in the foreground, bwrap too,
+ * which has to ignore them; GNU env undoes that for the command. */
+static void
+set_command(struct made *m, char **argv, bool tty)
 {
-	struct toolchain tools = { 0 };
-	struct sandbox_spec spec;
-	struct profile prof = { .tools = &tools,
-		.root = t->root,
-		.workdir = t->dir,
-		.tree_src = t->copy ? "@merged" : t->root };
-	struct sandbox_start s = { .spec = &spec,
-		.stage = true,
-		.fds = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO },
-		.overlay = t->copy ? &t->overlay : NULL,
-		.live = t->copy ? NULL : t->root };
-	struct single *net = NULL;
-	struct err no_net;
-	struct sandbox_proc p;
-	char *home = NULL;
+	if (tty)
+		strv_addl(&m->spec.argv, "/usr/bin/env",
+		    "--default-signal=INT,QUIT", (char *)NULL);
+	strv_addl(&m->spec.argv, "/bin/sh", "-c", "exec \"$@\"", "sandbox",
+	    (char *)NULL);
+	for (; *argv != NULL; argv++)
+		strv_add(&m->spec.argv, *argv);
+}
+
+static bool
+env_resets_signals(void)
+{
+	struct strv argv = { 0 };
+	struct spawn s = { .argv = &argv, .timeout_ms = 5000 };
+	struct spawn_result res;
+	bool yes;
+
+	strv_addl(&argv, "/usr/bin/env", "--default-signal=INT,QUIT", "true",
+	    (char *)NULL);
+	yes = spawn_run(&s, &res, NULL) == 0 && res.status == 0;
+	strv_clear(&argv);
+	return yes;
+}
+
+static int
+block_signals(struct err *e)
+{
 	sigset_t set;
-	int sigfd, r, status, listener = -1;
+	int fd;
 
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGCHLD);
-	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGHUP);
+	for (size_t i = 0; i < nitems(passed_on); i++)
+		(void)sigaddset(&set, passed_on[i]);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
-	if ((sigfd = signalfd(-1, &set, SFD_CLOEXEC)) < 0)
+	if ((fd = signalfd(-1, &set, SFD_CLOEXEC)) < 0)
 		return err_set(e, -errno, "signalfd: %s", strerror(errno));
-	if ((r = single_start(&t->allow, &net, e)) < 0) {
-		fd_close(&sigfd);
-		return r;
-	}
-	prof.egress = net != NULL;
-	if (net != NULL)
+	return fd;
+}
+
+static int
+run(const struct request *q, struct made *m, bool tty, struct err *e)
+{
+	bool shield = tty && env_resets_signals(), late = false;
+	struct sandbox_start s = { .spec = &m->spec,
+		.stage = true,
+		.ignore_keys = shield,
+		.fds = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO },
+		.overlay = q->copy ? &m->overlay : NULL,
+		.live = &m->live };
+	struct sandbox_proc p;
+	int sigfd, r, ws, status, listener = -1;
+	struct err no_net;
+
+	if ((sigfd = block_signals(e)) < 0)
+		return sigfd;
+	if (m->net != NULL) {
 		s.ret_listen = &listener;
-	(void)path_home(&home, NULL);
-	toolchain_find(getenv("PATH"), home, t->root, &tools);
-	profile_direct(&prof, &spec);
-	spec.keep_tty = tty;
-	/* By a shell, so that a command that is not there is 127 and no failure
-	 * of the sandbox. */
-	strv_addl(&spec.argv, "/bin/sh", "-c", "exec \"$@\"", "sandbox",
-	    (char *)NULL);
-	for (; *argv != NULL; argv++)
-		strv_add(&spec.argv, *argv);
+		if ((r = single_start(m->net, e)) < 0) {
+			fd_close(&sigfd);
+			return r;
+		}
+	}
+	set_command(m, q->argv, shield);
 	r = sandbox_start(&s, &p, e);
 	if (r == 0 && listener >= 0 &&
-	    single_listen(net, &listener, &no_net) < 0)
+	    single_listen(m->net, &listener, &no_net) < 0)
 		log_error("%s", no_net.text);
 	if (r == 0 && p.live_readonly)
 		log_warn("the tree is read-only here: its files can't be "
 			 "mapped to an unprivileged owner on this file system "
 			 "(--copy gives a writable copy)");
 	if (r == 0) {
-		int ws = wait_for(&p, sigfd, net);
-
+		ws = attend(&p, sigfd, m->net, q->max_ms, tty, &late);
 		if (!sandbox_finished(&p, ws, &status))
 			r = err_set(e, ERR_SANDBOX,
 			    "bwrap could not set the sandbox up (foray doctor "
 			    "says what is missing)");
 		else
-			r = status;
+			r = late ? STATUS_TIMEOUT : status;
 	}
-	single_stop(net);
+	if (late)
+		log_warn("killed: --max-time is over");
 	fd_close(&sigfd);
-	spec_clear(&spec);
-	toolchain_clear(&tools);
-	free(home);
 	return r;
+}
+
+/* --- the command line ------------------------------------------------------
+ */
+
+static int
+print_explanation(const struct request *q, const struct made *m)
+{
+	struct buf b;
+	json_t *j;
+	char *text;
+
+	if (q->json) {
+		j = spec_to_json(&m->spec);
+		text = json_text(j);
+		json_decref(j);
+		(void)puts(text);
+		free(text);
+		return 0;
+	}
+	buf_init(&b, BUF_NOMAX);
+	explain(&m->view.def, &m->spec, m->tree.root, &b);
+	(void)fputs(buf_str(&b), stdout);
+	buf_clear(&b);
+	return 0;
+}
+
+enum {
+	OPT_COPY = 256,
+	OPT_PROFILE,
+	OPT_SHOW,
+	OPT_WRITE,
+	OPT_HIDE,
+	OPT_ENV,
+	OPT_ALLOW_NET,
+	OPT_MAX_TIME,
+	OPT_EXPLAIN,
+	OPT_JSON
+};
+
+static const struct option options[] = {
+	{ "repo", required_argument, NULL, 'C' },
+	{ "copy", no_argument, NULL, OPT_COPY },
+	{ "profile", required_argument, NULL, OPT_PROFILE },
+	{ "show", required_argument, NULL, OPT_SHOW },
+	{ "write", required_argument, NULL, OPT_WRITE },
+	{ "hide", required_argument, NULL, OPT_HIDE },
+	{ "env", required_argument, NULL, OPT_ENV },
+	{ "allow-net", required_argument, NULL, OPT_ALLOW_NET },
+	{ "max-time", required_argument, NULL, OPT_MAX_TIME },
+	{ "explain", no_argument, NULL, OPT_EXPLAIN },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* A path of the command line is relative to where we are; here a missing one is
+ * a mistake. */
+static int
+add_path(struct strv *to, const char *option, const char *arg, struct err *e)
+{
+	char *path = realpath(arg, NULL), *abs;
+
+	if (path == NULL)
+		return err_set(
+		    e, ERR_USAGE, "%s: %s: %s", option, arg, strerror(errno));
+	if (strcmp(path, "/") == 0) {
+		free(path);
+		return err_set(e, ERR_USAGE,
+		    "%s: / is everything: name what is needed", option);
+	}
+	/* as it was called, so that it is found by that name */
+	abs = arg[0] == '/' ? path_normal(arg) : xstrdup(path);
+	strv_add(to, abs);
+	free(abs);
+	free(path);
+	return 0;
+}
+
+static int
+add_env(struct profile_def *d, const char *arg, struct err *e)
+{
+	size_t len = strcspn(arg, "=");
+
+	if (len == 0)
+		return err_set(e, ERR_USAGE,
+		    "--env: want NAME or NAME=VALUE, not \"%s\"", arg);
+	strv_add(arg[len] == '=' ? &d->env : &d->pass_env, arg);
+	return 0;
+}
+
+static int
+set_option(struct request *q, int opt, const char *arg, struct err *e)
+{
+	switch (opt) {
+	case 'C':
+		q->repo = arg;
+		break;
+	case OPT_COPY:
+		q->copy = true;
+		break;
+	case OPT_PROFILE:
+		q->profile = arg;
+		break;
+	case OPT_SHOW:
+		return add_path(&q->extra.show, "--show", arg, e);
+	case OPT_WRITE:
+		return add_path(&q->extra.write, "--write", arg, e);
+	case OPT_HIDE:
+		return add_path(&q->extra.hide, "--hide", arg, e);
+	case OPT_ENV:
+		return add_env(&q->extra, arg, e);
+	case OPT_ALLOW_NET:
+		strv_add(&q->allow, arg);
+		break;
+	case OPT_MAX_TIME:
+		return num_duration_ms(arg, "--max-time", &q->max_ms, e);
+	case OPT_EXPLAIN:
+		q->explain = true;
+		break;
+	case OPT_JSON:
+		q->json = true;
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+static int
+check(const struct request *q, struct err *e)
+{
+	if (*q->argv == NULL && !q->explain)
+		return err_set(e, ERR_USAGE, "give the command after --");
+	if (q->json && !q->explain)
+		return err_set(e, ERR_USAGE, "--json goes with --explain");
+	return 0;
 }
 
 static int
 cmd_sandbox_main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "repo", required_argument, NULL, 'C' },
-		{ "copy", no_argument, NULL, 'c' },
-		{ "allow-net", required_argument, NULL, 'n' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	struct tree t = { 0 };
-	const char *repo = ".";
+	struct request q = { .repo = "." };
+	struct made m = { 0 };
 	struct err e = { 0 };
-	int opt, r;
+	bool tty;
+	int opt, r = 0;
 
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, "+:C:h", options, NULL)) != -1) {
 		if (opt == 'h')
 			return cmd_help(&cmd_sandbox);
-		if (opt == 'C') {
-			repo = optarg;
-		} else if (opt == 'c') {
-			t.copy = true;
-		} else if (opt == 'n') {
-			strv_add(&t.allow, optarg);
-		} else {
+		if (opt == '?' || opt == ':') {
 			(void)cmd_bad_option(&cmd_sandbox, opt, argv);
-			return EXIT_OWN;
+			goto own;
+		}
+		if (set_option(&q, opt, optarg, &e) < 0) {
+			(void)cmd_usage(&cmd_sandbox, "%s", e.text);
+			goto own;
 		}
 	}
-	if (optind == argc) {
-		(void)cmd_usage(&cmd_sandbox, "give the command after --");
-		return EXIT_OWN;
+	q.argv = argv + optind;
+	if (check(&q, &e) < 0) {
+		(void)cmd_usage(&cmd_sandbox, "%s", e.text);
+		goto own;
 	}
-	if ((r = find_tree(&t, repo, &e)) == 0)
-		r = run(&t, argv + optind, isatty(STDIN_FILENO) == 1, &e);
-	tree_clear(&t);
-	if (r < 0) {
-		log_error("%s", e.text);
-		return EXIT_OWN;
-	}
-	return r;
+	tty = isatty(STDIN_FILENO) == 1;
+	r = make(&q, &m, tty, &e);
+	if (r == 0)
+		r = q.explain ? print_explanation(&q, &m)
+			      : run(&q, &m, tty, &e);
+	made_clear(&m);
+	profile_def_clear(&q.extra);
+	strv_clear(&q.allow);
+	if (r >= 0)
+		return r;
+	log_error("%s", e.text);
+	return EXIT_OWN;
+own:
+	profile_def_clear(&q.extra);
+	strv_clear(&q.allow);
+	return EXIT_OWN;
 }

@@ -17,12 +17,14 @@ static int cmd_tool_main(int argc, char **argv);
 const struct cmd cmd_tool = {
 	.name = "tool",
 	.synopsis =
-	    "[-C DIR] [-t TESTCMD] [--protect GLOB] [--apply] NAME JSON",
+	    "[-C DIR] [-t TESTCMD] [--protect GLOB] [--profile NAME] [--apply] "
+	    "NAME JSON",
 	.purpose = "Make one tool call as a worker would, on a copy",
 	.help =
 	    "  -C, --repo DIR      the tree (.)\n"
 	    "  -t, --test CMD      protects the files that it names\n"
 	    "      --protect GLOB  more protected files\n"
+	    "      --profile NAME  sandbox of the command\n"
 	    "      --apply         put what the call changed on the tree\n\n"
 	    "Prints {\"ok\":true,\"result\":...,\"patch\":...} or "
 	    "{\"ok\":false,\"error\":...} (exit 1).\n",
@@ -99,6 +101,7 @@ cmd_tool_main(int argc, char **argv)
 		{ "repo", required_argument, NULL, 'C' },
 		{ "test", required_argument, NULL, 't' },
 		{ "protect", required_argument, NULL, 'p' },
+		{ "profile", required_argument, NULL, 'P' },
 		{ "apply", no_argument, NULL, 'a' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -116,6 +119,8 @@ cmd_tool_main(int argc, char **argv)
 			strv_add(&o.tests, optarg);
 		else if (opt == 'p')
 			strv_add(&o.protect, optarg);
+		else if (opt == 'P')
+			o.profile = optarg;
 		else if (opt == 'a')
 			o.apply = true;
 		else

@@ -161,21 +161,25 @@ restage(const struct stage *st, char **path)
 static int
 enter_stage(struct work *w, struct err *e)
 {
+	const struct strv *live = w->c->start->live;
 	struct stage st = { 0 };
-	bool readonly = false;
+	bool readonly = false, any_readonly = false;
 	int r;
 
 	if ((r = stage_open(&st, e)) < 0)
 		return r;
 	/* First, since what lies below it is then there already. */
-	if (w->c->start->live != NULL &&
-	    (r = stage_add_idmap(&st, w->c->start->live, &readonly, e)) < 0)
-		return r;
+	for (size_t i = 0; live != NULL && i < live->n; i++) {
+		r = stage_add_idmap(&st, live->v[i], &readonly, e);
+		if (r < 0)
+			return r;
+		any_readonly |= readonly;
+	}
 	if ((r = stage_mounts(w, &st, e)) < 0 ||
 	    (r = stage_add(&st, w->bwrap, e)) < 0 ||
 	    (r = stage_drop(&st, e)) < 0)
 		return r;
-	if (readonly)
+	if (any_readonly)
 		report(w->report_fd, REPORT_LIVE_READONLY, NULL);
 	stage_spec(&st, &w->spec);
 	restage(&st, &w->bwrap);
@@ -267,6 +271,10 @@ exec_bwrap(struct work *w, struct err *e)
 	strv_add(&args, "--");
 	strv_extend(&args, &w->spec.argv);
 	argv = strv_argv(&args);
+	if (w->c->start->ignore_keys) {
+		(void)signal(SIGINT, SIG_IGN);
+		(void)signal(SIGQUIT, SIG_IGN);
+	}
 	if ((r = limits_apply(&w->spec.limits, e)) < 0)
 		return r;
 	(void)execve(w->bwrap, argv, env);

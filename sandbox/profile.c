@@ -1,21 +1,15 @@
 #include "common/compat.h"
 
-#include <limits.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "common/log.h"
 #include "common/path.h"
 #include "common/text.h"
 #include "sandbox/netns.h"
 #include "sandbox/profile.h"
 
-#define MIB ((uint64_t)1 << 20)
-#define TMP_BYTES (2048 * MIB)
-#define SHM_BYTES (512 * MIB)
-#define SMALL_BYTES (64 * MIB)
+#define SMALL_BYTES ((uint64_t)64 << 20)
 
 #define HOME_IN "/tmp/home"
+#define CACHE_IN HOME_IN "/.cache"
 #define COMMANDS_TMP "/tmp/cmd"
 
 /* bwrap takes 9000 arguments, and time for each mount grows with their
@@ -25,49 +19,49 @@
 /* --- what every layer shows ------------------------------------------------
  */
 
-static void
-system_dir(struct sandbox_spec *s, const char *path)
+static const struct profile_view *
+view_of(const struct profile *p)
 {
-	char target[PATH_MAX];
-	struct stat st;
-	ssize_t n;
+	return p->view != NULL ? p->view : profile_view_default();
+}
 
-	if (lstat(path, &st) < 0)
-		return;
-	if (S_ISLNK(st.st_mode)) {
-		n = readlink(path, target, sizeof target - 1);
-		if (n <= 0)
-			return;
-		target[n] = '\0';
-		spec_mount(s, MOUNT_SYMLINK, target, path);
-	} else if (S_ISDIR(st.st_mode)) {
-		spec_mount(s, MOUNT_RO, path, path);
+/* inside: from within the outer layer, where all is in its place. */
+static void
+mounts(struct sandbox_spec *s, const struct sandbox_spec *from, bool inside)
+{
+	const struct sandbox_mount *m;
+
+	for (size_t i = 0; i < from->n_mounts; i++) {
+		m = &from->mounts[i];
+		spec_mount(s, m->kind,
+		    inside && m->kind == MOUNT_RO ? m->dst : m->src, m->dst);
 	}
 }
 
-/* The system, an empty machine around it. The tmpfs come before everything
- * that may lie below them. */
+/* An empty machine; it comes before everything that may lie below it. */
 static void
-base(struct sandbox_spec *s)
+base(struct sandbox_spec *s, const struct profile_view *v)
 {
-	static const char *const dirs[] = { "/usr", "/etc", "/bin", "/sbin",
-		"/lib", "/lib32", "/lib64", "/libx32", "/opt" };
 	static const char *const empty[] = { "/run", "/home", "/root",
 		"/var/tmp" };
 
-	for (size_t i = 0; i < nitems(dirs); i++)
-		system_dir(s, dirs[i]);
+	s->ptrace = v->def.ptrace && s->layer == LAYER_INNER;
 	spec_mount(s, MOUNT_PROC, NULL, "/proc");
 	spec_mount(s, MOUNT_DEV, NULL, "/dev");
-	spec_tmpfs(s, "/dev/shm", SHM_BYTES);
+	spec_tmpfs(s, "/dev/shm", v->def.shm_bytes);
 	for (size_t i = 0; i < nitems(empty); i++)
 		spec_tmpfs(s, empty[i], SMALL_BYTES);
 }
 
+/* The system and the toolchains. */
 static void
-tools(struct sandbox_spec *s, const struct toolchain *t)
+tools(struct sandbox_spec *s, const struct profile *p, bool inside)
 {
-	if (t == NULL)
+	const struct toolchain *t = p->tools;
+
+	mounts(s, &view_of(p)->show, inside);
+	mounts(s, &view_of(p)->late, inside);
+	if (t == NULL || !view_of(p)->def.toolchains)
 		return;
 	for (size_t i = 0; i < t->show.n; i++)
 		spec_mount_try(s, MOUNT_RO, t->show.v[i], t->show.v[i]);
@@ -76,11 +70,62 @@ tools(struct sandbox_spec *s, const struct toolchain *t)
 		spec_mount(s, MOUNT_RO, "/dev/null", t->mask.v[i]);
 }
 
+static void
+home(struct sandbox_spec *s, const struct profile *p, const char *cache)
+{
+	spec_mount(s, MOUNT_DIR, NULL, HOME_IN);
+	if (view_of(p)->def.cache && cache != NULL)
+		spec_mount(s, MOUNT_RW, cache, CACHE_IN);
+}
+
+/* Is there anything to be covered? What is in no mount is not there. */
+static bool
+is_visible(const struct sandbox_spec *s, const char *path)
+{
+	const struct sandbox_mount *m;
+
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		m = &s->mounts[i];
+		if ((m->kind == MOUNT_RO || m->kind == MOUNT_RW) &&
+		    path_is_below(path, m->dst))
+			return true;
+	}
+	return false;
+}
+
+/* In a copy of the tree it is left out, and a mount on what is not there would
+ * leave an empty file behind. */
+static bool
+is_hidden(const struct sandbox_spec *s, const struct profile *p, bool live,
+    const char *path)
+{
+	return is_visible(s, path) && (live || !path_is_below(path, p->root));
+}
+
+static void
+hide(struct sandbox_spec *s, const struct profile *p, bool live)
+{
+	const struct profile_view *v = view_of(p);
+
+	for (size_t i = 0; i < v->hide_dirs.n; i++) {
+		if (!is_hidden(s, p, live, v->hide_dirs.v[i]))
+			continue;
+		spec_tmpfs(s, v->hide_dirs.v[i], SMALL_BYTES);
+		spec_mount(s, MOUNT_REMOUNT_RO, NULL, v->hide_dirs.v[i]);
+	}
+	for (size_t i = 0; i < v->hide_files.n; i++) {
+		if (is_hidden(s, p, live, v->hide_files.v[i]))
+			spec_mount(
+			    s, MOUNT_RO, "/dev/null", v->hide_files.v[i]);
+	}
+}
+
 /* Nothing may be made beside the mounts: not in bwrap's own root, and not in
  * /dev, which is a tmpfs too. */
 static void
-seal(struct sandbox_spec *s)
+seal(struct sandbox_spec *s, const struct profile *p, bool live)
 {
+	hide(s, p, live);
 	spec_mount(s, MOUNT_REMOUNT_RO, NULL, "/dev");
 	spec_mount(s, MOUNT_REMOUNT_RO, NULL, "/");
 }
@@ -124,46 +169,35 @@ tool_env(struct sandbox_spec *s, const struct toolchain *t)
 }
 
 static void
-environment(struct sandbox_spec *s, const struct toolchain *t)
+environment(struct sandbox_spec *s, const struct profile *p)
 {
-	static const char *const passed[] = { "LC_ALL", "TZ" };
-	static const struct {
-		const char *name, *value;
-	} fixed[] = {
-		{ "HOME", HOME_IN },
-		{ "USER", "foray" },
-		{ "LOGNAME", "foray" },
-		{ "SHELL", "/bin/sh" },
-		{ "TERM", "dumb" },
-		{ "TMPDIR", "/tmp" },
-		{ "PAGER", "cat" },
-		{ "GIT_PAGER", "cat" },
-		{ "GIT_TERMINAL_PROMPT", "0" },
-		{ "GIT_AUTHOR_NAME", "foray" },
-		{ "GIT_AUTHOR_EMAIL", "foray@localhost" },
-		{ "GIT_COMMITTER_NAME", "foray" },
-		{ "GIT_COMMITTER_EMAIL", "foray@localhost" },
-		/* the tree may belong to another uid */
-		{ "GIT_CONFIG_COUNT", "1" },
-		{ "GIT_CONFIG_KEY_0", "safe.directory" },
-		{ "GIT_CONFIG_VALUE_0", "*" },
-	};
-	const char *v;
+	const struct profile_view *v = view_of(p);
+	const struct toolchain *t = v->def.toolchains ? p->tools : NULL;
+	const char *value, *eq;
+	char *name;
 
 	strv_setenv(&s->env, "PATH",
 	    t != NULL && t->path != NULL
 		? t->path
 		: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-	for (size_t i = 0; i < nitems(fixed); i++)
-		strv_setenv(&s->env, fixed[i].name, fixed[i].value);
-	v = getenv("LANG");
-	strv_setenv(&s->env, "LANG", v != NULL && *v != '\0' ? v : "C.UTF-8");
-	for (size_t i = 0; i < nitems(passed); i++) {
-		if ((v = getenv(passed[i])) != NULL)
-			strv_setenv(&s->env, passed[i], v);
-	}
+	/* the tree may belong to another uid */
+	strv_setenv(&s->env, "GIT_CONFIG_COUNT", "1");
+	strv_setenv(&s->env, "GIT_CONFIG_KEY_0", "safe.directory");
+	strv_setenv(&s->env, "GIT_CONFIG_VALUE_0", "*");
 	if (t != NULL)
 		tool_env(s, t);
+	for (size_t i = 0; i < v->def.env.n; i++) {
+		eq = strchr(v->def.env.v[i], '=');
+		name =
+		    xstrndup(v->def.env.v[i], (size_t)(eq - v->def.env.v[i]));
+		strv_setenv(&s->env, name, eq + 1);
+		free(name);
+	}
+	for (size_t i = 0; i < v->def.pass_env.n; i++) {
+		value = getenv(v->def.pass_env.v[i]);
+		if (value != NULL && *value != '\0')
+			strv_setenv(&s->env, v->def.pass_env.v[i], value);
+	}
 }
 
 static void
@@ -211,15 +245,26 @@ guarded(struct sandbox_spec *s, const struct profile *p, const char *src)
 	}
 }
 
+/* What of the repository may not change, so that it can still be worked with:
+ * what git runs on its own. */
+static void
+guard_git(struct sandbox_spec *s, const char *src, const char *root)
+{
+	guard(s, src, root, ".git/config");
+	guard(s, src, root, ".git/hooks");
+}
+
 void
 profile_outer(const struct profile *p, struct sandbox_spec *ret)
 {
+	const struct profile_view *v = view_of(p);
+
 	spec_init(ret, LAYER_OUTER);
-	base(ret);
-	spec_tmpfs(ret, "/tmp", TMP_BYTES);
+	base(ret, v);
+	spec_tmpfs(ret, "/tmp", v->def.tmp_bytes);
 	spec_mount(ret, MOUNT_DIR, NULL, HOME_IN);
 	spec_mount(ret, MOUNT_DIR, NULL, COMMANDS_TMP);
-	tools(ret, p->tools);
+	tools(ret, p, false);
 	spec_mount(ret, MOUNT_RW, p->tree_src, p->root);
 	spec_mount(ret, MOUNT_RO, p->link_src, IN_LINK);
 	spec_mount(ret, MOUNT_RO, p->worker_src, IN_WORKER);
@@ -227,8 +272,10 @@ profile_outer(const struct profile *p, struct sandbox_spec *ret)
 		spec_mount(ret, MOUNT_RO, p->base_src, IN_BASE);
 	if (p->up_src != NULL)
 		spec_mount(ret, MOUNT_RO, p->up_src, IN_UP);
-	seal(ret);
-	environment(ret, p->tools);
+	if (v->def.cache && p->cache_src != NULL)
+		spec_mount(ret, MOUNT_RW, p->cache_src, IN_CACHE);
+	seal(ret, p, false);
+	environment(ret, p);
 	strv_add(&ret->argv, IN_WORKER);
 	cwd(ret, p);
 }
@@ -236,41 +283,60 @@ profile_outer(const struct profile *p, struct sandbox_spec *ret)
 void
 profile_inner(const struct profile *p, bool fresh_tmp, struct sandbox_spec *ret)
 {
+	const struct profile_view *v = view_of(p);
 	bool merged =
 	    p->tree_src != NULL && strcmp(p->tree_src, "@merged") == 0;
 	const char *src = merged ? p->tree_src : p->root;
 
 	spec_init(ret, LAYER_INNER);
-	base(ret);
+	base(ret, v);
 	if (fresh_tmp)
-		spec_tmpfs(ret, "/tmp", TMP_BYTES);
+		spec_tmpfs(ret, "/tmp", v->def.tmp_bytes);
 	else
 		spec_mount(ret, MOUNT_RW, COMMANDS_TMP, "/tmp");
-	spec_mount(ret, MOUNT_DIR, NULL, HOME_IN);
-	tools(ret, p->tools);
+	home(ret, p, p->cache_src != NULL ? IN_CACHE : NULL);
+	tools(ret, p, true);
 	spec_mount(ret, MOUNT_RW, src, p->root);
-	guard(ret, src, p->root, ".git/config");
-	guard(ret, src, p->root, ".git/hooks");
+	guard_git(ret, src, p->root);
 	guarded(ret, p, src);
-	seal(ret);
-	environment(ret, p->tools);
+	seal(ret, p, false);
+	environment(ret, p);
 	egress(ret, p);
+	ret->limits = v->def.limits;
 	cwd(ret, p);
+}
+
+static void
+direct_tree(const struct profile *p, struct sandbox_spec *ret)
+{
+	spec_mount(ret, MOUNT_RW, p->tree_src, p->root);
+	for (size_t i = 0; p->pinned != NULL && i < p->pinned->n; i++)
+		spec_mount(ret, MOUNT_RW, p->pinned->v[i], p->pinned->v[i]);
+	if (strcmp(p->tree_src, "@merged") == 0)
+		guard_git(ret, p->tree_src, p->root);
+	else
+		guard(ret, p->tree_src, p->root, ".git");
+	guarded(ret, p, p->tree_src);
 }
 
 void
 profile_direct(const struct profile *p, struct sandbox_spec *ret)
 {
+	const struct profile_view *v = view_of(p);
+
 	spec_init(ret, LAYER_INNER);
-	base(ret);
-	spec_tmpfs(ret, "/tmp", TMP_BYTES);
-	spec_mount(ret, MOUNT_DIR, NULL, HOME_IN);
-	tools(ret, p->tools);
-	spec_mount(ret, MOUNT_RW, p->tree_src, p->root);
-	guard(ret, p->tree_src, p->root, ".git");
-	guarded(ret, p, p->tree_src);
-	seal(ret);
-	environment(ret, p->tools);
+	base(ret, v);
+	spec_tmpfs(ret, "/tmp", v->def.tmp_bytes);
+	home(ret, p, p->cache_src);
+	tools(ret, p, false);
+	for (size_t i = 0; p->shown != NULL && i < p->shown->n; i++)
+		spec_mount(ret, MOUNT_RO, p->shown->v[i], p->shown->v[i]);
+	for (size_t i = 0; i < v->write.n; i++)
+		spec_mount(ret, MOUNT_RW, v->write.v[i], v->write.v[i]);
+	direct_tree(p, ret);
+	seal(ret, p, strcmp(p->tree_src, "@merged") != 0);
+	environment(ret, p);
 	egress(ret, p);
+	ret->limits = v->def.limits;
 	cwd(ret, p);
 }

@@ -1,16 +1,16 @@
 /*
- * profile.h - the supplied sandboxes, as specs.
+ * profile.h - the sandboxes that are used, as specs.
  *
- * Inside both layers: /usr, /etc (and /bin, /lib* as this machine has them,
- * /opt) read-only, toolchains read-only, a new /proc and /dev, tmpfs on /tmp,
- * /run, /home, /root and /var/tmp, the tree at its own absolute path. HOME is
- * /tmp/home. The environment is made from nothing: PATH, HOME, USER, LANG,
- * TERM, TMPDIR, GIT_* identity, CI-neutral; no variable of the caller's but
- * LANG, LC_ALL, TZ and what the person named in pass_env.
+ * A pure function of struct profile: what a profile shows of this machine
+ * (profile_view.h) read-only, toolchains read-only, a new /proc and /dev, tmpfs
+ * on /tmp, /dev/shm, /run, /home, /root and /var/tmp, the tree at its own
+ * absolute path. HOME is /tmp/home. The environment is made from nothing: PATH,
+ * the profile's variables, and what it passes of the caller's.
  */
 #ifndef SANDBOX_PROFILE_H
 #define SANDBOX_PROFILE_H
 
+#include "sandbox/profile_view.h"
 #include "sandbox/spec.h"
 #include "sandbox/toolchain.h"
 
@@ -20,12 +20,16 @@
 #define IN_LINK "/run/foray/link"     /* socket s, file worker.json */
 #define IN_WORKER "/run/foray/worker" /* the program */
 #define IN_BASE "/run/foray/base"     /* the snapshot, read-only */
-#define IN_UP "/run/foray/up" /* the workspace's upper layer, read-only */
+#define IN_UP "/run/foray/up"       /* the workspace's upper layer, read-only */
+#define IN_CACHE "/run/foray/cache" /* what a run's workers share */
 
 struct profile {
-	const struct toolchain *tools; /* may be NULL */
-	const char *root;              /* tree: absolute path inside */
-	const char *workdir;           /* absolute, inside; NULL: root */
+	const struct profile_view *view; /* NULL: profile_view_default() */
+	const struct toolchain *tools;   /* NULL: none */
+	const char *cache_src; /* with the profile's "cache": what becomes
+				  ~/.cache; NULL: an ordinary directory */
+	const char *root;      /* tree: absolute path inside */
+	const char *workdir;   /* absolute, inside; NULL: root */
 	/* outer */
 	const char
 	    *tree_src; /* what is mounted at root ("@merged" or a path) */
@@ -37,6 +41,11 @@ struct profile {
 	const struct strv *guarded; /* files below root to bind read-only over
 				       themselves; may be NULL */
 	bool egress; /* inner, direct: by a proxy to allowed hosts, netns.h */
+	/* direct: absolute paths, each may be NULL */
+	const struct strv *shown;  /* read-only besides */
+	const struct strv *pinned; /* directories of the tree that must not be
+				      renamed, since something below them is
+				      guarded; outer ones first */
 };
 
 /* Outer: the worker's. argv is set: the worker program. */
@@ -47,8 +56,9 @@ void profile_outer(const struct profile *p, struct sandbox_spec *ret);
  * outer's /tmp/cmd unless fresh_tmp. argv is left empty. */
 void profile_inner(
     const struct profile *p, bool fresh_tmp, struct sandbox_spec *ret);
-/* One layer for `foray sandbox`: as inner, sources are this machine's paths;
- * whole .git read-only. live: tree_src is the real tree. */
+/* One layer for `foray sandbox`: as inner, sources are this machine's paths. On
+ * a copy (tree_src "@merged") .git is guarded as in inner, on the real tree it
+ * is read-only as a whole. */
 void profile_direct(const struct profile *p, struct sandbox_spec *ret);
 
 #endif

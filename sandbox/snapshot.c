@@ -98,7 +98,9 @@ settle_secrets(struct making *m, struct strv *secrets)
 static int
 scan(struct making *m, struct err *e)
 {
-	struct snap_scan s = { .rootfd = m->rootfd, .o = m->o };
+	struct snap_scan s = {
+		.root = m->root, .rootfd = m->rootfd, .o = m->o
+	};
 	char *state = NULL, *cache = NULL;
 	struct timespec t;
 	int r;

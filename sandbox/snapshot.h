@@ -53,6 +53,9 @@ struct snapshot_opts {
 	 * return ends it with -EINTR. */
 	int (*progress)(uint64_t files, uint64_t bytes, void *ctx);
 	void *ctx;
+	/* Absolute paths that are left out with all that is below them; what
+	 * is committed can still be read in the history. May be NULL. */
+	const struct strv *hide;
 };
 
 /* root: the top of the tree (for git: of the work tree). Never writes below
@@ -75,5 +78,10 @@ int snapshot_unignored(
 /* The top of the git work tree that dir lies in, NULL when there is none; both
  * absolute and resolved. A bare repository is an error. */
 int snapshot_toplevel(const char *dir, char **ret, struct err *e);
+
+/* The directory outside root that a linked worktree's or a submodule's
+ * repository is in (the whole common one, to be shown read-only); NULL when
+ * there is none, or when it does not point back at root. */
+char *snapshot_outside(const char *root);
 
 #endif

@@ -60,6 +60,7 @@ char *manifest_id(const struct manifest *m, uid_t owner);
 
 /* snapshot_scan.c */
 struct snap_scan {
+	const char *root; /* absolute */
 	int rootfd;
 	const struct snapshot_opts *o;
 	dev_t left_dev[3]; /* directories that are left out */

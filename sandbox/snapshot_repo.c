@@ -313,6 +313,27 @@ snap_git_open(const char *root, struct snap_git *ret, struct err *e)
 	return r;
 }
 
+char *
+snapshot_outside(const char *root)
+{
+	struct snap_git g = { 0 };
+	char *common = NULL, *back = NULL;
+
+	if (is_type(root, ".git", S_IFREG) && find(root, &g) == NULL &&
+	    g.gitdir != NULL) {
+		common = path_dir(g.objects);
+		/* One that names no work tree may be anybody's. */
+		if (strcmp(common, g.gitdir) == 0 &&
+		    (back = config_get(g.gitdir, "core.worktree")) == NULL) {
+			free(common);
+			common = NULL;
+		}
+	}
+	free(back);
+	snap_git_clear(&g);
+	return common;
+}
+
 void
 snap_git_clear(struct snap_git *g)
 {

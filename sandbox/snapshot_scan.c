@@ -11,6 +11,7 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "common/path.h"
 #include "common/text.h"
 #include "sandbox/copyfile.h"
 #include "sandbox/snapshot_priv.h"
@@ -216,6 +217,20 @@ scan_link(struct snap_scan *s, const struct walk_ent *w)
 	add_entry(s, w, 'l')->target = xstrdup(target);
 }
 
+static bool
+is_hidden(const struct snap_scan *s, const char *path)
+{
+	const struct strv *h = s->o->hide;
+	const char *rel;
+
+	for (size_t i = 0; h != NULL && i < h->n; i++) {
+		rel = path_rel(h->v[i], s->root);
+		if (rel != NULL && strcmp(rel, path) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int
 scan_entry(const struct walk_ent *w, void *ctx)
 {
@@ -228,6 +243,10 @@ scan_entry(const struct walk_ent *w, void *ctx)
 		return -EINTR;
 	if (strcmp(w->name, ".git") == 0)
 		return WALK_SKIP;
+	if (is_hidden(s, w->path)) {
+		snap_skip(s->skipped, w->path, "hidden by the profile");
+		return WALK_SKIP;
+	}
 	switch (w->st->st_mode & S_IFMT) {
 	case S_IFDIR:
 		st.st_dev = 0;

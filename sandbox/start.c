@@ -1,6 +1,8 @@
 #include "common/compat.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/pidfd.h>
@@ -313,6 +315,53 @@ sandbox_start(
 out:
 	free(bwrap);
 	return r;
+}
+
+/* "PID (name) S PPID ..."; 0 when it is gone. */
+static long
+parent_of(const char *pid)
+{
+	char path[64], text[512];
+	const char *at;
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "/proc/%s/stat", pid);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return 0;
+	n = read(fd, text, sizeof text - 1);
+	fd_close(&fd);
+	text[n > 0 ? n : 0] = '\0';
+	at = strrchr(text, ')');
+	return at != NULL && strlen(at) > 4 ? strtol(at + 4, NULL, 10) : 0;
+}
+
+/* The command is what pid 1 of the sandbox has started; that one itself does
+ * not pass anything on. */
+bool
+sandbox_signal(const struct sandbox_proc *p, int sig)
+{
+	const long init = fd_pid(-1, p->init_fd);
+	bool any = false;
+	struct dirent *d;
+	DIR *dp;
+	int fd;
+
+	if (init <= 0 || (dp = opendir("/proc")) == NULL)
+		return false;
+	while ((d = readdir(dp)) != NULL) {
+		if (d->d_name[strspn(d->d_name, "0123456789")] != '\0' ||
+		    parent_of(d->d_name) != init)
+			continue;
+		fd = pidfd_open((pid_t)strtol(d->d_name, NULL, 10), 0);
+		/* still the same one? */
+		if (fd >= 0 && parent_of(d->d_name) == init &&
+		    pidfd_send_signal(fd, sig, NULL, 0) == 0)
+			any = true;
+		fd_close(&fd);
+	}
+	(void)closedir(dp);
+	return any;
 }
 
 /* The monitor first: it would report the end of pid 1 as a failure. */

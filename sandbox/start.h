@@ -29,10 +29,13 @@ struct sandbox_start {
 					  mount with src "@merged" shows */
 	int fds[3]; /* become 0, 1, 2; -1: /dev/null. Stay the caller's */
 	/* Root only (foray itself, not the host, which has dropped): stage
-	 * every source of the spec and drop the uid in the child; live is a
-	 * path to stage with an idmapped owner, or NULL. */
+	 * every source of the spec and drop the uid in the child; live are
+	 * paths to stage with an idmapped owner, or NULL. */
 	bool stage;
-	const char *live;
+	const struct strv *live;
+	/* With keep_tty: bwrap ignores SIGINT and SIGQUIT, which a terminal
+	 * sends to it as well; the command has to set them right again. */
+	bool ignore_keys;
 	/* Not NULL: a socket that listens inside on 127.0.0.1, NETNS_PORT
 	 * (netns.h), made before the command runs; yours. */
 	int *ret_listen;
@@ -42,11 +45,14 @@ struct sandbox_proc {
 	pid_t pid;          /* of bwrap, our child; reap it (loop_child_add) */
 	int status_fd;      /* bwrap's --json-status-fd, read end */
 	int init_fd;        /* pidfd of the tree's pid 1; -1: bwrap failed */
-	bool live_readonly; /* live could only be bound read-only */
+	bool live_readonly; /* something live is read-only */
 };
 
 int sandbox_start(
     const struct sandbox_start *s, struct sandbox_proc *ret, struct err *e);
+/* A signal to the command, as if it had come to it alone. False: there is none
+ * (it has not begun, or it is gone). */
+bool sandbox_signal(const struct sandbox_proc *p, int sig);
 /* SIGKILL to the whole tree; reaping the monitor stays with the caller. */
 void sandbox_kill(const struct sandbox_proc *p);
 /* After it was reaped: did the command run at all? Ends what the command left

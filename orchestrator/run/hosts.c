@@ -299,6 +299,8 @@ hosts_start_local(struct hosts *hs, struct err *e)
 		strv_addf(&argv, "--network=%s", network);
 		free(network);
 	}
+	if (hs->o.profile != NULL)
+		strv_addf(&argv, "--profile=%s", hs->o.profile);
 	for (i = 0; i < hs->o.show.n; i++)
 		strv_addf(&argv, "--show=%s", hs->o.show.v[i]);
 	host_env(&env);

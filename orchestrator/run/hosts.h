@@ -29,7 +29,8 @@ struct hosts_opts {
 	const char *cache;   /* path_cache_dir() */
 	const char *scratch; /* parent of scratch directories */
 	unsigned slots;
-	struct strv show; /* more directories that workers may read */
+	struct strv show;    /* more directories that workers may read */
+	const char *profile; /* file: the sandbox of their commands */
 	/* Commands have a network: listen at hosts_network() before the start
 	 * of the local host. */
 	bool network;

@@ -28,9 +28,13 @@
 #include "orchestrator/run/recipe.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/resume.h"
+#include "orchestrator/run/settings.h"
 #include "orchestrator/verify/apply.h"
 #include "sandbox/policy/guard.h"
+#include "sandbox/profile_view.h"
 
+/* In the run's directory. */
+#define PROFILE_FILE "profile.json"
 #define MAX_PROTECTED 8192 /* TASK.guarded */
 
 void
@@ -113,6 +117,47 @@ find_tree(struct run *r, struct err *e)
 }
 
 static int
+read_profile(const struct store *s, struct profile_def *ret, struct err *e)
+{
+	char *path = path_join(store_dir(s), PROFILE_FILE);
+	int rc = ERR_NOTFOUND;
+
+	if (access(path, F_OK) == 0)
+		rc = profile_def_load(path, ret, e);
+	free(path);
+	return rc;
+}
+
+/* The sandbox of the commands. What is resumed or played again goes on in the
+ * one that it began in; hosts read the file. */
+static int
+find_profile(struct run *r, struct err *e)
+{
+	json_t *settings = NULL, *j;
+	char *path, *text;
+	int rc;
+
+	rc = read_profile(r->store, &r->profile, e);
+	if (rc != ERR_NOTFOUND)
+		return rc;
+	if (r->old != NULL)
+		rc = read_profile(r->old, &r->profile, e);
+	if (rc == ERR_NOTFOUND && (rc = settings_load(&settings, e)) == 0)
+		rc = settings_profile(settings, r->o.profile, &r->profile, e);
+	json_decref(settings);
+	if (rc < 0)
+		return rc;
+	path = path_join(store_dir(r->store), PROFILE_FILE);
+	j = profile_def_json(&r->profile);
+	text = json_text(j);
+	json_decref(j);
+	rc = file_write(path, text, strlen(text), 0600, e);
+	free(text);
+	free(path);
+	return rc;
+}
+
+static int
 take_snapshot(struct run *r, const char *cache, struct err *e)
 {
 	char *store = path_join(cache, "snapshots");
@@ -121,10 +166,16 @@ take_snapshot(struct run *r, const char *cache, struct err *e)
 		.progress = on_snapshot,
 		.ctx = r,
 	};
+	struct strv hidden = { 0 };
 	uint64_t start = loop_now_ms();
+	char *home = NULL;
 	size_t i;
 	int rc = 1;
 
+	(void)path_home(&home, NULL);
+	profile_view_hidden(&r->profile, home, &hidden);
+	free(home);
+	o.hide = &hidden;
 	if (r->saved != NULL)
 		rc = resume_snapshot(r, store, e);
 	if (rc == 1)
@@ -132,6 +183,7 @@ take_snapshot(struct run *r, const char *cache, struct err *e)
 	if (rc == 0 && r->saved != NULL)
 		rc = resume_check_snapshot(r, e);
 	free(store);
+	strv_clear(&hidden);
 	if (r->plain != NULL && isatty(STDERR_FILENO))
 		(void)fputs("\r\033[K", stderr);
 	if (rc < 0)
@@ -268,21 +320,21 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 {
 	struct hosts_opts o = { .run = store_id(r->store), .cache = cache };
 	char *log = path_join(store_dir(r->store), "host.log");
-	char *scratch = path_join(cache, "scratch");
+	char *scratch = path_join(cache, "scratch"), *profile;
 	int rc;
 
+	profile = path_join(store_dir(r->store), PROFILE_FILE);
 	o.log = log;
 	o.scratch = scratch;
+	o.profile = profile;
+	o.network = r->network != NULL;
 	/* One more, so that a verification never waits. */
 	o.slots = r->o.workers + 1;
 	if (o.slots > RUN_MAX_WORKERS)
 		o.slots = RUN_MAX_WORKERS;
-	o.network = r->network != NULL;
 	rc = hosts_create(r->loop, &o, &hosts_ops, r, &r->hosts, e);
-	if (rc == 0 && o.network)
-		rc = network_start(r->network, e);
-	if (rc == 0)
-		rc = hosts_start_local(r->hosts, e);
+	(void)(rc < 0 || (rc = network_start(r->network, e)) < 0 ||
+	    (rc = hosts_start_local(r->hosts, e)) < 0);
 	if (rc == 0)
 		while (r->phase != PHASE_END)
 			(void)loop_run(r->loop);
@@ -291,6 +343,7 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 	r->hosts = NULL;
 	free(log);
 	free(scratch);
+	free(profile);
 	return rc;
 }
 
@@ -359,6 +412,7 @@ run_through(struct run *r, struct err *e)
 	if ((r->o.branch != NULL &&
 		(rc = apply_branch_check(r->root, r->o.branch, e)) < 0) ||
 	    (rc = path_mkdirs(cache, 0700, e)) < 0 ||
+	    (rc = find_profile(r, e)) < 0 ||
 	    (rc = take_snapshot(r, cache, e)) < 0 ||
 	    (rc = find_tests(r, e)) < 0)
 		goto out;
@@ -465,7 +519,6 @@ finish(struct run *r)
 static void
 clear(struct run *r)
 {
-	network_free(r->network);
 	models_free(r);
 	sched_free(r);
 	resume_free(r);
@@ -473,6 +526,7 @@ clear(struct run *r)
 	store_close(r->store);
 	plain_free(r->plain);
 	snapshot_clear(&r->snap);
+	profile_def_clear(&r->profile);
 	strv_clear(&r->tests);
 	strv_clear(&r->guarded);
 	strv_clear(&r->base.failing);

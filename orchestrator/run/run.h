@@ -31,6 +31,7 @@ struct run_opts {
 	struct strv allow_net;                       /* --allow-net hosts */
 	unsigned workers;                            /* -n */
 	const char *model;                           /* -m, or NULL */
+	const char *profile;                         /* --profile, or NULL */
 	const char *topology;                        /* --topology, or NULL */
 	const char *task;                            /* TASK text or NULL */
 	uint64_t max_calls, max_tokens, max_time_ms; /* 0: no limit */

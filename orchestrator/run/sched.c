@@ -197,6 +197,8 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	m.u.assign.parallel = t->kind == KIND_EXPLORE || t->kind == KIND_TOOL
 	    ? sched_parallel(r)
 	    : 1;
+	/* Never for what judges: others may have written there. */
+	m.u.assign.cache = t->kind == KIND_EXPLORE || t->kind == KIND_TOOL;
 	if ((rc = hosts_assign(h, w->name, &m, e)) < 0) {
 		free(w);
 		return rc;

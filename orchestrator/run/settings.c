@@ -12,7 +12,7 @@
 
 /* The parts check what is theirs. */
 static const char *const known[] = { "model", "providers", "permissions",
-	"network", "review" };
+	"network", "review", "sandbox" };
 
 /* Their values are checked where they are used. */
 static int
@@ -92,6 +92,42 @@ settings_load(json_t **ret, struct err *e)
 out:
 	buf_clear(&b);
 	free(path);
+	return r;
+}
+
+int
+settings_profile(const json_t *settings, const char *named,
+    struct profile_def *ret, struct err *e)
+{
+	const json_t *j = json_object_get(settings, "sandbox");
+	json_t *own = json_object();
+	struct profile_def d = { 0 };
+	const char *name = "default";
+	int r = 0;
+
+	if (j != NULL && !json_is_object(j))
+		r = err_set(
+		    e, ERR_SYNTAX, "settings: \"sandbox\" is not an object");
+	if (r == 0 && j != NULL) {
+		r = json_get_str(j, "profile", false, &name, e);
+		if (r < 0)
+			(void)err_prefix(e, "settings: \"sandbox\"");
+		if (name == NULL)
+			name = "default";
+		(void)json_object_update(own, (json_t *)(uintptr_t)j);
+		(void)json_object_del(own, "profile");
+	}
+	if (named != NULL)
+		name = named;
+	if (r == 0 && (r = profile_def_load(name, &d, e)) < 0 && named == NULL)
+		(void)err_prefix(e, "settings: \"sandbox\"");
+	if (r == 0)
+		r = profile_def_apply(&d, own, "settings: \"sandbox\"", e);
+	json_decref(own);
+	if (r < 0)
+		profile_def_clear(&d);
+	else
+		*ret = d;
 	return r;
 }
 

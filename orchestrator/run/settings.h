@@ -4,6 +4,7 @@
  *	{"model": "openai/NAME",
  *	 "providers": {NAME: {...}},              gateway/model.h
  *	 "network": {...},                        fetch.h, network.h
+ *	 "sandbox": {"profile": "build", ...},    sandbox/profile_def.h
  *	 "review": true}                          review.h
  *
  * Unknown keys are refused by name, since a misspelt limit is no limit.
@@ -13,11 +14,17 @@
 
 #include "common/err.h"
 #include "common/json.h"
+#include "sandbox/profile_def.h"
 
 #define SETTINGS_MAX ((size_t)1 << 20)
 
 /* An object, {} when there is no file. ERR_SYNTAX naming file and place. */
 int settings_load(json_t **ret, struct err *e);
+
+/* The sandbox that the settings ask for: "sandbox" on top of the profile that
+ * it names, or of named (--profile) when that is not NULL, else "default". */
+int settings_profile(const json_t *settings, const char *named,
+    struct profile_def *ret, struct err *e);
 
 /* The person's own notes for models, $XDG_CONFIG_HOME/foray/AGENTS.md: clean
  * text of at most max bytes; "" when there is none. Yours. */

@@ -23,6 +23,7 @@
 #include "orchestrator/store/audit.h"
 #include "orchestrator/store/store.h"
 #include "orchestrator/view/plain.h"
+#include "sandbox/profile_def.h"
 #include "sandbox/snapshot.h"
 
 enum phase {
@@ -120,6 +121,7 @@ struct run {
 	struct gateway *gateway;
 	struct ledger ledger;
 	struct snapshot snap;
+	struct profile_def profile; /* the sandbox of workers' commands */
 	struct strv guarded;
 	struct baseline base;
 	struct plain *plain;

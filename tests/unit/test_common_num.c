@@ -60,6 +60,38 @@ test_duration(void **state)
 }
 
 static void
+test_size(void **state)
+{
+	static const struct {
+		const char *s;
+		uint64_t n;
+		const char *back;
+	} good[] = {
+		{ "12", 12, "12 bytes" },
+		{ "64K", 65536, "64 KiB" },
+		{ "512M", 536870912, "512 MiB" },
+		{ "4G", 4294967296, "4 GiB" },
+		{ "1536M", 1610612736, "1.5 GiB" },
+		{ "2T", 2199023255552, "2 TiB" },
+	};
+	static const char *const bad[] = { "", "0", "0G", "G", "1k", "1GB",
+		"-1", "1.5G", " 1G", "8388608T", "18446744073709551615" };
+	char text[32];
+	struct err e;
+	uint64_t v;
+
+	(void)state;
+	for (size_t i = 0; i < nitems(good); i++) {
+		assert_int_equal(num_size(good[i].s, "-s", &v, NULL), 0);
+		assert_int_equal(v, good[i].n);
+		assert_string_equal(
+		    num_fmt_size(v, text, sizeof text), good[i].back);
+	}
+	for (size_t i = 0; i < nitems(bad); i++)
+		assert_int_equal(num_size(bad[i], "-s", &v, &e), ERR_USAGE);
+}
+
+static void
 test_money(void **state)
 {
 	static const char *const bad[] = { "", ".5", "1.", "1.1234567", "-1",
@@ -96,6 +128,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_u64),
 		cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_money),
 		cmocka_unit_test(test_fmt),
 	};

@@ -606,6 +606,7 @@ test_live(void **state)
 {
 	struct sandbox_spec spec;
 	struct sandbox_start s = { .spec = &spec, .fds = { -1, -1, -1 } };
+	struct strv live = { 0 };
 	struct outcome o;
 	struct stat st;
 	char *shut, *tree, *path, *git;
@@ -630,7 +631,8 @@ test_live(void **state)
 	    "(echo y >.git/hooks/h) 2>/dev/null && echo bad; "
 	    "stat -c %u file; ls -A ..",
 	    (char *)NULL);
-	s.live = tree;
+	strv_add(&live, tree);
+	s.live = &live;
 	run_start(&s, 20000, 65536, &o);
 	assert_int_equal(o.r, 0);
 	free(path);
@@ -642,6 +644,7 @@ test_live(void **state)
 	assert_int_equal(st.st_uid, geteuid());
 	assert_int_equal(st.st_gid, getegid());
 	buf_clear(&o.out);
+	strv_clear(&live);
 	spec_clear(&spec);
 	free(path);
 	free(git);

@@ -20,6 +20,7 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "common/path.h"
 #include "common/text.h"
 #include "sandbox/limits.h"
 #include "sandbox/workspace.h"
@@ -209,6 +210,11 @@ host_start(struct host *h, struct err *e)
 	r = workspace_scratch(h->place->scratch, &h->scratch, &h->lock_fd, e);
 	if (r < 0)
 		return r;
+	if (h->place->view.def.cache) {
+		h->cache = path_join(h->scratch, "cache");
+		if ((r = path_mkdirs(h->cache, 0700, e)) < 0)
+			return r;
+	}
 	h->layout = choose_layout(h->scratch);
 	h->zctx = zmq_ctx_new();
 	if (h->zctx == NULL)
@@ -224,6 +230,7 @@ host_start(struct host *h, struct err *e)
 	conf.zctx = h->zctx;
 	conf.place = h->place;
 	conf.scratch = h->scratch;
+	conf.cache = h->cache;
 	conf.layout = h->layout;
 	conf.max = h->max;
 	conf.up = h->relay;
@@ -261,6 +268,7 @@ host_end(struct host *h)
 	reap_all(now < end ? end - now : 0);
 	fd_close(&h->lock_fd);
 	free(h->scratch);
+	free(h->cache);
 }
 
 int

@@ -23,6 +23,7 @@ struct host {
 	size_t max;
 	enum layout layout;
 	char *scratch;
+	char *cache; /* below it: what workers share; NULL */
 	int lock_fd;
 	char name[256];
 	char run[65]; /* of the last WELCOME; "" before it */

@@ -24,6 +24,7 @@ enum {
 	OPT_LIFELINE_FD,
 	OPT_SHOW,
 	OPT_NETWORK,
+	OPT_PROFILE,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -38,6 +39,7 @@ static const struct option long_options[] = {
 	{ "lifeline-fd", required_argument, NULL, OPT_LIFELINE_FD },
 	{ "show", required_argument, NULL, OPT_SHOW },
 	{ "network", required_argument, NULL, OPT_NETWORK },
+	{ "profile", required_argument, NULL, OPT_PROFILE },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -59,6 +61,8 @@ static const char help_text[] =
     "  --network SOCKET    give commands a way to allowed hosts by the proxy "
     "that\n"
     "                      takes their networks at this unix socket\n"
+    "  --profile NAME      sandbox of commands: strict, default, build, debug,\n"
+    "                      one of yours, or a file\n"
     "  --lifeline-fd N     end when the pipe on descriptor N is hung up\n"
     "  --help, --version\n";
 
@@ -146,6 +150,9 @@ take_option(struct options *o, int c)
 		break;
 	case OPT_NETWORK:
 		o->network = absolute(optarg, "--network");
+		break;
+	case OPT_PROFILE:
+		o->profile = optarg;
 		break;
 	case OPT_HELP:
 		print(help_text);

@@ -14,6 +14,7 @@ struct options {
 	uint64_t idle_exit_ms; /* 0: never */
 	int lifeline_fd;       /* -1: not started by foray */
 	struct strv show;      /* more directories to show read-only */
+	const char *profile;   /* name or file; NULL: "default" */
 };
 
 /* Ends the program for --help, --version and errors of usage (status 2). */

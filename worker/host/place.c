@@ -136,6 +136,23 @@ find_tools(const struct options *o, struct toolchain *ret, struct err *e)
 	return r;
 }
 
+static int
+find_view(const struct options *o, struct profile_view *ret, struct err *e)
+{
+	struct profile_def d;
+	char *home = NULL;
+	int r;
+
+	r = profile_def_load(
+	    o->profile != NULL ? o->profile : "default", &d, e);
+	if (r < 0)
+		return r;
+	(void)path_home(&home, NULL);
+	profile_view_find(&d, home, ret);
+	free(home);
+	return 0;
+}
+
 /* --- the way down from root ---------------------------------------------- */
 
 static int
@@ -146,6 +163,18 @@ stage_list(struct stage *st, const struct strv *v, struct err *e)
 
 	for (i = 0; i < v->n && r == 0; i++)
 		r = stage_add(st, v->v[i], e);
+	return r;
+}
+
+static int
+stage_mounts(struct stage *st, const struct sandbox_spec *s, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->n_mounts && r == 0; i++) {
+		if (s->mounts[i].kind == MOUNT_RO)
+			r = stage_add(st, s->mounts[i].src, e);
+	}
 	return r;
 }
 
@@ -202,6 +231,10 @@ stage_all(struct place *p, const char *ipc, struct err *e)
 		r = stage_add(st, dir, e);
 		free(dir);
 	}
+	if (r == 0)
+		r = stage_mounts(st, &p->view.show, e);
+	if (r == 0)
+		r = stage_mounts(st, &p->view.late, e);
 	if (r == 0)
 		r = stage_list(st, &p->tools.show, e);
 	if (r == 0)
@@ -293,6 +326,8 @@ place_prepare(const struct options *o, struct place *ret, struct err *e)
 		r = path_program("foray-worker", &p.worker, e);
 	if (r == 0)
 		r = find_tools(o, &p.tools, e);
+	if (r == 0)
+		r = find_view(o, &p.view, e);
 	if (r == 0 && ipc != NULL && !is_dir(ipc))
 		r = err_set(
 		    e, ERR_USAGE, "--connect: there is no directory %s", ipc);
@@ -319,6 +354,7 @@ place_clear(struct place *p)
 	stage_clear(&p->stage);
 	fd_close(&p->machine_proc);
 	toolchain_clear(&p->tools);
+	profile_view_clear(&p->view);
 	free(p->endpoint);
 	free(p->scratch);
 	free(p->snapshots);

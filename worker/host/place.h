@@ -13,6 +13,7 @@
 #define WORKER_HOST_PLACE_H
 
 #include "common/err.h"
+#include "sandbox/profile_view.h"
 #include "sandbox/stage.h"
 #include "sandbox/toolchain.h"
 
@@ -20,7 +21,8 @@ struct options;
 
 struct place {
 	struct stage stage;
-	struct toolchain tools; /* original paths: stage_spec() them */
+	struct toolchain tools;   /* original paths: stage_spec() them */
+	struct profile_view view; /* as tools */
 	/* As they are reached now: */
 	char *endpoint;
 	char *scratch;    /* parent of our scratch directory */

@@ -32,6 +32,7 @@ struct slots_conf {
 	void *zctx;
 	const struct place *place;
 	const char *scratch; /* our own scratch directory */
+	const char *cache;   /* what workers share as ~/.cache; NULL: nothing */
 	enum layout layout;
 	size_t max;
 	struct relay *up;

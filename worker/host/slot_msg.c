@@ -13,7 +13,6 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
-#include "common/num.h"
 #include "worker/host/place.h"
 #include "worker/host/slot_int.h"
 
@@ -36,31 +35,11 @@ struct arrived {
 static uint64_t
 outside_pid(const struct slot *s)
 {
-	char path[64], line[256];
-	uint64_t n = 0;
-	FILE *f = NULL;
-	int pidfd, fd;
+	int pidfd = pidfd_open(s->proc.pid, 0);
+	pid_t pid = fd_pid(s->all->conf.place->machine_proc, pidfd);
 
-	pidfd = pidfd_open(s->proc.pid, 0);
-	(void)snprintf(path, sizeof path, "self/fdinfo/%d", pidfd);
-	fd = openat(
-	    s->all->conf.place->machine_proc, path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		f = fdopen(fd, "r");
-	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-		if (strncmp(line, "Pid:\t", 5) != 0)
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		if (num_u64(line + 5, 1, UINT32_MAX, "Pid", &n, NULL) < 0)
-			n = 0;
-		break;
-	}
-	if (f != NULL)
-		(void)fclose(f); /* was only read */
-	else
-		fd_close(&fd);
 	fd_close(&pidfd);
-	return n;
+	return (uint64_t)pid;
 }
 
 static bool

@@ -19,9 +19,6 @@
 #include "worker/host/wire.h"
 
 #define SNAPSHOT_ID_LEN 32
-#define DEFAULT_DATA_MIB 4096
-#define DEFAULT_FILE_MIB 4096
-#define DEFAULT_PROCS 512
 #define DEFAULT_PARALLEL 2
 
 const char *
@@ -198,15 +195,22 @@ make_socket(struct slot *s, struct err *e)
 
 /* --- worker.json --------------------------------------------------------- */
 
+/* What ASSIGN says instead of the profile. */
 static void
 set_limits(const struct msg_assign *a, struct sandbox_limits *l)
 {
-	uint64_t data = a->data_mib > 0 ? a->data_mib : DEFAULT_DATA_MIB;
-	uint64_t file = a->file_mib > 0 ? a->file_mib : DEFAULT_FILE_MIB;
+	if (a->data_mib > 0)
+		l->data_bytes = a->data_mib << 20;
+	if (a->file_mib > 0)
+		l->file_bytes = a->file_mib << 20;
+	if (a->procs > 0)
+		l->procs = a->procs;
+}
 
-	l->data_bytes = data << 20;
-	l->file_bytes = file << 20;
-	l->procs = a->procs > 0 ? a->procs : DEFAULT_PROCS;
+static const char *
+cache_of(const struct slot *s, const struct msg_assign *a)
+{
+	return a->cache > 0 ? s->all->conf.cache : NULL;
 }
 
 static json_t *
@@ -224,10 +228,12 @@ inner_json(const struct profile *p, const struct msg_assign *a, bool fresh)
 
 /* Sources as the outer sandbox has them. */
 static void
-inner_profile(const struct slot *s, const struct order *o, bool candidate,
-    struct profile *ret)
+inner_profile(const struct slot *s, const struct order *o,
+    const struct msg_assign *a, bool candidate, struct profile *ret)
 {
 	memset(ret, 0, sizeof *ret);
+	ret->view = &s->all->conf.place->view;
+	ret->cache_src = cache_of(s, a);
 	ret->tools = &s->all->conf.place->tools;
 	ret->root = o->root;
 	ret->workdir = o->workdir;
@@ -243,8 +249,8 @@ worker_json(
 	json_t *j = json_object();
 	uint64_t parallel = a->parallel > 0 ? a->parallel : DEFAULT_PARALLEL;
 
-	inner_profile(s, o, false, &inner);
-	inner_profile(s, o, true, &candidate);
+	inner_profile(s, o, a, false, &inner);
+	inner_profile(s, o, a, true, &candidate);
 	if (j == NULL ||
 	    json_object_set_new(j, "protocol", json_integer(PROTO_VERSION)) <
 		0 ||
@@ -293,13 +299,15 @@ write_worker_json(const struct slot *s, const struct order *o,
 /* --- process ------------------------------------------------------------- */
 
 static void
-outer_spec(
-    const struct slot *s, const struct order *o, struct sandbox_spec *ret)
+outer_spec(const struct slot *s, const struct order *o,
+    const struct msg_assign *a, struct sandbox_spec *ret)
 {
 	const struct place *place = s->all->conf.place;
 	struct profile p;
 
 	memset(&p, 0, sizeof p);
+	p.view = &place->view;
+	p.cache_src = cache_of(s, a);
 	p.tools = &place->tools;
 	p.root = o->root;
 	p.workdir = o->workdir;
@@ -313,7 +321,8 @@ outer_spec(
 }
 
 static int
-start_process(struct slot *s, const struct order *o, struct err *e)
+start_process(struct slot *s, const struct order *o, const struct msg_assign *a,
+    struct err *e)
 {
 	struct sandbox_start start;
 	struct sandbox_spec spec;
@@ -322,7 +331,7 @@ start_process(struct slot *s, const struct order *o, struct err *e)
 	r = fd_pipe(fds);
 	if (r < 0)
 		return err_set(e, r, "pipe: %s", err_str(r));
-	outer_spec(s, o, &spec);
+	outer_spec(s, o, a, &spec);
 	memset(&start, 0, sizeof start);
 	start.spec = &spec;
 	if (s->ws.layout != LAYOUT_COPY)
@@ -359,7 +368,7 @@ slot_make(struct slot *s, const struct msg_assign *a, struct err *e)
 	if (r == 0)
 		r = write_worker_json(s, &o, a, e);
 	if (r == 0)
-		r = start_process(s, &o, e);
+		r = start_process(s, &o, a, e);
 	order_clear(&o);
 	return r;
 }

@@ -1,0 +1,244 @@
+#include "common/compat.h"
+
+#include "common/num.h"
+#include "common/path.h"
+#include "common/text.h"
+#include "sandbox/explain.h"
+
+#define INDENT 16
+#define WIDTH 79
+
+struct out {
+	struct buf *b;
+	size_t col;
+	bool begun; /* an item of this line was written */
+};
+
+/* A heading, then items that wrap. */
+static void
+begin(struct out *o, const char *heading)
+{
+	(void)buf_printf(o->b, "%-*s", INDENT, heading);
+	o->col = INDENT;
+	o->begun = false;
+}
+
+static void item(struct out *o, const char *fmt, ...) printflike(2, 3);
+
+static void
+item(struct out *o, const char *fmt, ...)
+{
+	char text[4096], clean[4096];
+	size_t len;
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	text_escape_to(clean, sizeof clean, text, strlen(text));
+	len = strlen(clean);
+	if (o->begun && o->col + 2 + len > WIDTH) {
+		(void)buf_printf(o->b, ",\n%*s", INDENT, "");
+		o->col = INDENT;
+	} else if (o->begun) {
+		(void)buf_adds(o->b, ", ");
+		o->col += 2;
+	}
+	(void)buf_adds(o->b, clean);
+	o->col += len;
+	o->begun = true;
+}
+
+static void
+end(struct out *o, const char *if_none)
+{
+	(void)buf_printf(o->b, "%s\n", o->begun ? "" : if_none);
+}
+
+/* A sentence below the heading. */
+static void
+note(struct out *o, const char *text)
+{
+	(void)buf_printf(o->b, "%*s%s\n", INDENT, "", text);
+}
+
+/* The last of them that covers path decides. */
+static const struct sandbox_mount *
+around(const struct sandbox_spec *s, size_t before, const char *path)
+{
+	for (size_t i = before; i > 0; i--) {
+		if (s->mounts[i - 1].kind != MOUNT_REMOUNT_RO &&
+		    path_is_below(path, s->mounts[i - 1].dst))
+			return &s->mounts[i - 1];
+	}
+	return NULL;
+}
+
+static bool
+is_mask(const struct sandbox_mount *m)
+{
+	return m->kind == MOUNT_RO && strcmp(m->src, "/dev/null") == 0;
+}
+
+/* A read-only part of something writable. */
+static bool
+is_guard(const struct sandbox_spec *s, size_t i)
+{
+	const struct sandbox_mount *m = &s->mounts[i], *up;
+
+	if (m->kind != MOUNT_RO || is_mask(m))
+		return false;
+	up = around(s, i, m->dst);
+	return up != NULL && up->kind == MOUNT_RW;
+}
+
+static bool
+is_emptied(const struct sandbox_spec *s, size_t i)
+{
+	const struct sandbox_mount *m = &s->mounts[i];
+
+	return m->kind == MOUNT_TMPFS && i + 1 < s->n_mounts &&
+	    s->mounts[i + 1].kind == MOUNT_REMOUNT_RO &&
+	    strcmp(s->mounts[i + 1].dst, m->dst) == 0;
+}
+
+static void
+visible(struct out *o, const struct sandbox_spec *s)
+{
+	begin(o, "read");
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		if (s->mounts[i].kind == MOUNT_RO && !is_mask(&s->mounts[i]) &&
+		    !is_guard(s, i))
+			item(o, "%s", s->mounts[i].dst);
+		else if (s->mounts[i].kind == MOUNT_SYMLINK)
+			item(o, "%s (a link)", s->mounts[i].dst);
+	}
+	end(o, "nothing");
+}
+
+static void
+writable(struct out *o, const struct sandbox_spec *s, const char *tree)
+{
+	const struct sandbox_mount *m, *up;
+	char size[32];
+
+	begin(o, "write");
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		m = &s->mounts[i];
+		up = around(s, i, m->dst);
+		/* not again what lies in one that was named */
+		if (m->kind != MOUNT_RW || (up != NULL && up->kind == MOUNT_RW))
+			continue;
+		item(o, "%s%s", m->dst,
+		    strcmp(m->dst, tree) != 0 ? ""
+			: text_starts(m->src, "@merged")
+			? " (a copy, thrown away)"
+			: " (your tree)");
+	}
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		m = &s->mounts[i];
+		if (m->kind == MOUNT_TMPFS && m->size > 0 && !is_emptied(s, i))
+			item(o, "%s (empty, %s, gone afterwards)", m->dst,
+			    num_fmt_size(m->size, size, sizeof size));
+	}
+	end(o, "nothing");
+}
+
+static void
+guarded(struct out *o, const struct sandbox_spec *s)
+{
+	o->begun = false;
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		if (!is_guard(s, i))
+			continue;
+		if (!o->begun)
+			begin(o, "  but not");
+		item(o, "%s", s->mounts[i].dst);
+	}
+	if (o->begun)
+		end(o, "");
+}
+
+static void
+hidden(struct out *o, const struct sandbox_spec *s)
+{
+	begin(o, "hidden");
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		if (is_mask(&s->mounts[i]) || is_emptied(s, i))
+			item(o, "%s", s->mounts[i].dst);
+	}
+	item(o, "everything that is not named here");
+	end(o, "");
+	note(o,
+	    "home directories, /run and /var: sockets of docker, ssh-agent,");
+	note(
+	    o, "D-Bus and X11, keyrings, credentials of clouds and registries");
+}
+
+static void
+limits(struct out *o, const struct sandbox_spec *s)
+{
+	const struct sandbox_limits *l = &s->limits;
+	char size[32];
+
+	begin(o, "limits");
+	if (l->data_bytes > 0)
+		item(o, "%s of memory a process",
+		    num_fmt_size(l->data_bytes, size, sizeof size));
+	if (l->file_bytes > 0)
+		item(o, "files of %s",
+		    num_fmt_size(l->file_bytes, size, sizeof size));
+	if (l->procs > 0)
+		item(o, "%llu processes", (unsigned long long)l->procs);
+	if (l->cpu_s > 0)
+		item(o, "%llu s of processor time a process",
+		    (unsigned long long)l->cpu_s);
+	if (l->nofile > 0)
+		item(o, "%llu open files", (unsigned long long)l->nofile);
+	end(o, "none");
+}
+
+static void
+environment(struct out *o, const struct sandbox_spec *s)
+{
+	begin(o, "environment");
+	for (size_t i = 0; i < s->env.n; i++)
+		item(o, "%.*s", (int)strcspn(s->env.v[i], "="), s->env.v[i]);
+	end(o, "empty");
+	note(o, "nothing else of yours");
+}
+
+void
+explain(const struct profile_def *d, const struct sandbox_spec *s,
+    const char *tree, struct buf *ret)
+{
+	struct out o = { .b = ret };
+
+	begin(&o, "profile");
+	item(&o, "%s", d->name != NULL ? d->name : "of the settings");
+	end(&o, "");
+	if (d->about != NULL && *d->about != '\0')
+		note(&o, d->about);
+	visible(&o, s);
+	writable(&o, s, tree);
+	guarded(&o, s);
+	hidden(&o, s);
+	(void)buf_adds(ret,
+	    s->egress
+		? "network         hosts of network.allow and --allow-net, "
+		  "by a proxy;\n"
+		  "                127.0.0.1 is the sandbox's own\n"
+		: "network         none; 127.0.0.1 is the sandbox's own\n");
+	(void)buf_adds(
+	    ret, "processes       it sees and signals its own only\n");
+	(void)buf_printf(ret,
+	    "system calls    refused: %smounts, namespaces,\n",
+	    s->ptrace ? "" : "ptrace, ");
+	note(&o, "keyctl, bpf, perf, userfaultfd, io_uring, kernel modules,");
+	note(&o, "set-uid files, typing into the terminal, sockets other than");
+	note(&o, "unix, IP and netlink");
+	if (s->ptrace)
+		note(&o, "allowed: ptrace of what it starts itself");
+	limits(&o, s);
+	environment(&o, s);
+}

@@ -1,0 +1,62 @@
+/*
+ * profile_def.h - a sandbox's strictness as data.
+ *
+ * A profile is a JSON file. Four are supplied (sandbox/profiles/: strict,
+ * default, build, debug) and part of the programs; a person's own are
+ * $XDG_CONFIG_HOME/foray/profiles/NAME.json or any file named with a slash.
+ *
+ *	{"extends": "default",        another profile to start from
+ *	 "about": "one sentence",
+ *	 "show": ["/data", "~/.m2"],  visible, read-only, at the same path
+ *	 "write": ["~/out"],          visible and writable: foray sandbox only
+ *	 "hide": ["/etc/secret"],     covered by an empty file or directory
+ *	 "toolchains": true,          what PATH leads to (toolchain.h)
+ *	 "cache": false,              ~/.cache lasts and is shared
+ *	 "ptrace": false,             debuggers may trace
+ *	 "pass_env": ["LANG"],        variables of the caller's
+ *	 "env": {"NAME": "value"},    variables
+ *	 "tmp": "2G", "shm": "512M",  /tmp and /dev/shm
+ *	 "limits": {"memory": "4G",   of one process
+ *	            "file": "4G", "processes": 512, "cpu": "10m",
+ *	            "open_files": 1024}}
+ *
+ * The settings' "sandbox" has the same shape, with "profile" for "extends".
+ * Lists are added to those of the profile below; anything else replaces. Paths
+ * are absolute or begin with "~/"; what does not exist is passed over. Unknown
+ * keys are refused, since a misspelt limit is no limit.
+ */
+#ifndef SANDBOX_PROFILE_DEF_H
+#define SANDBOX_PROFILE_DEF_H
+
+#include "common/json.h"
+#include "sandbox/spec.h"
+
+#define PROFILE_MAX_BYTES ((size_t)256 << 10)
+
+struct profile_def {
+	char *name, *about;
+	struct strv show, write, hide; /* clean absolute paths, or "~/..." */
+	struct strv pass_env;
+	struct strv env; /* NAME=value */
+	bool toolchains, cache, ptrace;
+	uint64_t tmp_bytes, shm_bytes;
+	struct sandbox_limits limits;
+};
+
+/* The supplied ones. */
+struct profile_supplied {
+	const char *name, *text;
+};
+extern const struct profile_supplied profile_supplied[]; /* ends with NULL */
+
+/* A supplied profile, one of the person's, or a file. ERR_NOTFOUND lists the
+ * names; ERR_SYNTAX names file and key. */
+int profile_def_load(const char *name, struct profile_def *ret, struct err *e);
+/* An object of that shape on top. what names it in errors. */
+int profile_def_apply(
+    struct profile_def *d, const json_t *j, const char *what, struct err *e);
+/* All of it, without "extends": for a file that another process reads. */
+json_t *profile_def_json(const struct profile_def *d);
+void profile_def_clear(struct profile_def *d);
+
+#endif

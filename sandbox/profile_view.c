@@ -1,0 +1,169 @@
+#include "common/compat.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/path.h"
+#include "common/text.h"
+#include "sandbox/profile_view.h"
+
+void
+profile_view_clear(struct profile_view *v)
+{
+	profile_def_clear(&v->def);
+	spec_clear(&v->show);
+	spec_clear(&v->late);
+	strv_clear(&v->write);
+	strv_clear(&v->hide_dirs);
+	strv_clear(&v->hide_files);
+}
+
+/* NULL: there is no home. */
+static char *
+expand(const char *path, const char *home)
+{
+	if (path[0] != '~')
+		return xstrdup(path);
+	return home != NULL ? path_join(home, path + 2) : NULL;
+}
+
+static void
+expand_all(const struct strv *from, const char *home, struct strv *to)
+{
+	char *path;
+
+	for (size_t i = 0; i < from->n; i++) {
+		path = expand(from->v[i], home);
+		if (path != NULL && access(path, F_OK) == 0)
+			strv_add(to, path);
+		free(path);
+	}
+}
+
+/* Will it be there inside, at its own path? */
+static bool
+is_shown(const struct strv *shown, const char *path)
+{
+	if (path_is_below(path, "/proc") || path_is_below(path, "/dev"))
+		return true;
+	for (size_t i = 0; i < shown->n; i++) {
+		if (path_is_below(path, shown->v[i]))
+			return true;
+	}
+	return false;
+}
+
+/* A link stays one where what it leads to is there (/bin -> usr/bin); else the
+ * thing itself stands in its place. */
+static void
+show(struct profile_view *v, const struct strv *shown, const char *path)
+{
+	char target[PATH_MAX], *real = realpath(path, NULL);
+	struct stat st;
+	ssize_t n;
+
+	if (real == NULL || lstat(path, &st) < 0)
+		goto out;
+	if (S_ISLNK(st.st_mode) && strcmp(real, path) != 0 &&
+	    is_shown(shown, real) &&
+	    (n = readlink(path, target, sizeof target - 1)) > 0) {
+		target[n] = '\0';
+		spec_mount(&v->show, MOUNT_SYMLINK, target, path);
+	} else {
+		spec_mount(&v->show, MOUNT_RO, real, path);
+	}
+out:
+	free(real);
+}
+
+/* Files that programs need and that some systems keep elsewhere, behind a link:
+ * resolv.conf in /run, for one. */
+static void
+follow(struct profile_view *v, const struct strv *shown, const char *path)
+{
+	char target[PATH_MAX], *real = realpath(path, NULL), *dir, *at, *clean;
+	ssize_t n;
+
+	if (real == NULL || !is_shown(shown, path) || is_shown(shown, real) ||
+	    (n = readlink(path, target, sizeof target - 1)) <= 0)
+		goto out;
+	target[n] = '\0';
+	dir = path_dir(path);
+	at = target[0] == '/' ? xstrdup(target) : path_join(dir, target);
+	clean = path_normal(at);
+	spec_mount(&v->late, MOUNT_RO, real, clean);
+	free(dir);
+	free(at);
+	free(clean);
+out:
+	free(real);
+}
+
+static void
+hide(struct profile_view *v, const char *path)
+{
+	char *real = realpath(path, NULL);
+	struct stat st;
+
+	if (real != NULL && stat(real, &st) == 0)
+		strv_add(
+		    S_ISDIR(st.st_mode) ? &v->hide_dirs : &v->hide_files, real);
+	free(real);
+}
+
+void
+profile_view_hidden(
+    const struct profile_def *d, const char *home, struct strv *ret)
+{
+	struct strv hidden = { 0 };
+	char *real;
+
+	expand_all(&d->hide, home, &hidden);
+	for (size_t i = 0; i < hidden.n; i++) {
+		if ((real = realpath(hidden.v[i], NULL)) != NULL)
+			strv_take(ret, &real);
+	}
+	strv_clear(&hidden);
+}
+
+void
+profile_view_find(
+    struct profile_def *def, const char *home, struct profile_view *ret)
+{
+	static const char *const needed[] = { "/etc/resolv.conf", "/etc/hosts",
+		"/etc/localtime", "/etc/nsswitch.conf", "/etc/passwd",
+		"/etc/group", "/etc/ssl/certs/ca-certificates.crt",
+		"/etc/pki/tls/certs/ca-bundle.crt" };
+	struct strv shown = { 0 }, hidden = { 0 };
+
+	*ret = (struct profile_view){ .def = *def };
+	*def = (struct profile_def){ 0 };
+	expand_all(&ret->def.show, home, &shown);
+	expand_all(&ret->def.hide, home, &hidden);
+	expand_all(&ret->def.write, home, &ret->write);
+	for (size_t i = 0; i < shown.n; i++)
+		show(ret, &shown, shown.v[i]);
+	for (size_t i = 0; i < nitems(needed); i++)
+		follow(ret, &shown, needed[i]);
+	for (size_t i = 0; i < hidden.n; i++)
+		hide(ret, hidden.v[i]);
+	strv_clear(&shown);
+	strv_clear(&hidden);
+}
+
+const struct profile_view *
+profile_view_default(void)
+{
+	static struct profile_view kept;
+	struct profile_def def;
+	struct err e;
+
+	if (kept.def.name == NULL) {
+		if (profile_def_load("default", &def, &e) < 0)
+			fatal("%s", e.text); /* it is part of the program */
+		profile_view_find(&def, NULL, &kept);
+	}
+	return &kept;
+}

@@ -1,0 +1,31 @@
+/*
+ * profile_view.h - what of a profile this machine has: paths expanded, missing
+ * ones left out, links followed. profile.h makes specs of it without looking at
+ * the machine again.
+ */
+#ifndef SANDBOX_PROFILE_VIEW_H
+#define SANDBOX_PROFILE_VIEW_H
+
+#include "sandbox/profile_def.h"
+
+struct profile_view {
+	struct profile_def def; /* its lists are as they were written */
+	/* Mounts: RO binds and links; late: what links in the former lead to.
+	 */
+	struct sandbox_spec show, late;
+	struct strv write, hide_dirs, hide_files;
+};
+
+/* Takes *def. home: for "~", or NULL. */
+void profile_view_find(
+    struct profile_def *def, const char *home, struct profile_view *ret);
+/* The paths to be left out of a copy of the tree: "hide", expanded, those that
+ * are there. */
+void profile_view_hidden(
+    const struct profile_def *d, const char *home, struct strv *ret);
+void profile_view_clear(struct profile_view *v);
+
+/* The supplied default profile on this machine; made once a process. */
+const struct profile_view *profile_view_default(void);
+
+#endif
