@@ -235,8 +235,13 @@ explain(const struct profile_def *d, const struct sandbox_spec *s,
 	guarded(&o, s);
 	hidden(&o, s);
 	(void)buf_adds(ret,
-	    "network         none; 127.0.0.1 is the sandbox's own\n"
-	    "processes       it sees and signals its own only\n");
+	    s->egress
+		? "network         hosts of network.allow and --allow-net, "
+		  "by a proxy;\n"
+		  "                127.0.0.1 is the sandbox's own\n"
+		: "network         none; 127.0.0.1 is the sandbox's own\n");
+	(void)buf_adds(
+	    ret, "processes       it sees and signals its own only\n");
 	(void)buf_printf(ret,
 	    "system calls    refused: %smounts, namespaces,\n",
 	    s->ptrace ? "" : "ptrace, ");

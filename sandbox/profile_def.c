@@ -226,8 +226,8 @@ read_limits(
 		n = *limit_at(d, i);
 		if (n != 0 && (n < limit_keys[i].min || n > limit_keys[i].max))
 			return err_set(e, ERR_SYNTAX,
-			    "%s: limits: \"%s\" is %ju to %ju, or 0", what,
-			    key, (uintmax_t)limit_keys[i].min,
+			    "%s: limits: \"%s\" is %ju to %ju, or 0", what, key,
+			    (uintmax_t)limit_keys[i].min,
 			    (uintmax_t)limit_keys[i].max);
 	}
 	return 0;

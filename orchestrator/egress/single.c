@@ -13,6 +13,7 @@
 #include "orchestrator/store/audit.h"
 
 struct single {
+	struct rules rules;
 	struct egress *egress;
 	struct audit *audit;
 	bool gone;
@@ -64,27 +65,28 @@ read_rules(const struct strv *allow, struct rules *ret, struct err *e)
 }
 
 int
-single_start(const struct strv *allow, struct single **ret, struct err *e)
+single_open(const struct strv *allow, struct single **ret, struct err *e)
 {
-	struct single *s = NULL;
-	struct rules rules = { 0 };
+	struct single *s = xcalloc(1, sizeof *s);
+	int r = read_rules(allow, &s->rules, e);
+
+	if (r < 0 || s->rules.n == 0)
+		single_stop(s);
+	else
+		*ret = s;
+	return r;
+}
+
+int
+single_start(struct single *s, struct err *e)
+{
 	char *dir = NULL;
 	int r;
 
-	*ret = NULL;
-	if ((r = read_rules(allow, &rules, e)) < 0 || rules.n == 0)
-		goto out;
-	s = xcalloc(1, sizeof *s);
-	if ((r = single_dir(&dir, e)) < 0 ||
-	    (r = audit_open_dir(dir, &s->audit, e)) < 0 ||
-	    (r = egress_start(
-		 &rules, STDERR_FILENO, record, s, &s->egress, e)) < 0) {
-		single_stop(s);
-		goto out;
-	}
-	*ret = s;
-out:
-	rules_clear(&rules);
+	if ((r = single_dir(&dir, e)) == 0 &&
+	    (r = audit_open_dir(dir, &s->audit, e)) == 0)
+		r = egress_start(
+		    &s->rules, STDERR_FILENO, record, s, &s->egress, e);
 	free(dir);
 	return r;
 }
@@ -104,7 +106,8 @@ single_listen(struct single *s, int *listen_fd, struct err *e)
 int
 single_fd(const struct single *s)
 {
-	return s == NULL || s->gone ? -1 : egress_fd(s->egress);
+	return s == NULL || s->gone || s->egress == NULL ? -1
+							 : egress_fd(s->egress);
 }
 
 void
@@ -125,5 +128,6 @@ single_stop(struct single *s)
 		return;
 	egress_stop(s->egress);
 	audit_close(s->audit);
+	rules_clear(&s->rules);
 	free(s);
 }

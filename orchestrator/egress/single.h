@@ -14,7 +14,9 @@ struct single;
 
 /* allow: hosts of the command line, besides those of the settings. *ret is NULL
  * when nothing is allowed: there is no network, and nothing to be done. */
-int single_start(const struct strv *allow, struct single **ret, struct err *e);
+int single_open(const struct strv *allow, struct single **ret, struct err *e);
+/* The proxy and the record. */
+int single_start(struct single *s, struct err *e);
 /* The command's socket (sandbox/start.h); it is closed. */
 int single_listen(struct single *s, int *listen_fd, struct err *e);
 /* To be watched for input, then single_turn(); -1: no more. */

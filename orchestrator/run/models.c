@@ -193,6 +193,7 @@ models_ceiling(const struct run *r, size_t workers)
 void
 models_free(struct run *r)
 {
+	network_free(r->network);
 	gateway_free(r->gateway);
 	fetches_free(r->fetches);
 	http_free(r->http);

@@ -173,6 +173,8 @@ network_start(struct network *n, struct err *e)
 	char *path;
 	int r;
 
+	if (n == NULL)
+		return 0;
 	if ((r = start_proxy(n, e)) < 0)
 		return r;
 	n->turn = loop_fd_add(

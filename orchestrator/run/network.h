@@ -19,7 +19,7 @@ struct network;
  * *ret is NULL when nothing is allowed. ERR_SYNTAX, ERR_USAGE. */
 int network_create(
     struct run *r, const json_t *network, struct network **ret, struct err *e);
-/* After hosts_create(), before a host starts. */
+/* After hosts_create(), before a host starts. NULL is allowed. */
 int network_start(struct network *n, struct err *e);
 /* Connections end and are recorded. NULL is allowed in both. */
 void network_stop(struct network *n);

@@ -331,16 +331,14 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 	o.scratch = scratch;
 	o.profile = profile;
 	o.backend = r->o.backend;
+	o.network = r->network != NULL;
 	/* One more, so that a verification never waits. */
 	o.slots = r->o.workers + 1;
 	if (o.slots > RUN_MAX_WORKERS)
 		o.slots = RUN_MAX_WORKERS;
-	o.network = r->network != NULL;
 	rc = hosts_create(r->loop, &o, &hosts_ops, r, &r->hosts, e);
-	if (rc == 0 && o.network)
-		rc = network_start(r->network, e);
-	if (rc == 0)
-		rc = hosts_start_local(r->hosts, e);
+	(void)(rc < 0 || (rc = network_start(r->network, e)) < 0 ||
+	    (rc = hosts_start_local(r->hosts, e)) < 0);
 	if (rc == 0)
 		while (r->phase != PHASE_END)
 			(void)loop_run(r->loop);
@@ -526,7 +524,6 @@ finish(struct run *r)
 static void
 clear(struct run *r)
 {
-	network_free(r->network);
 	models_free(r);
 	sched_free(r);
 	resume_free(r);

@@ -207,6 +207,11 @@ def allowed(b):
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY",
                  "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"):
         lib.check(name + "=" in r.out, "%s: %s is set" % (b.who, name), r)
+    for rules, said in (([], "network         none"),
+                        (["--allow-net", "pypi.org"], "network.allow")):
+        r = b.box.do("sandbox", "-C", b.repo, "--explain", *rules)
+        lib.check(said in r.out and ("_proxy" in r.out) == bool(rules),
+                  "%s: explained, %s" % (b.who, rules), r)
     b.verify("--sandbox")
 
 

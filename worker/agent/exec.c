@@ -15,9 +15,9 @@
 #include "common/loop.h"
 #include "common/num.h"
 #include "common/spawn.h"
-#include "worker/agent/egress.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/profile.h"
+#include "worker/agent/egress.h"
 #include "worker/agent/exec.h"
 
 #define DRAIN_MS 1000

@@ -30,8 +30,8 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/spawn.h"
-#include "sandbox/killtree.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/killtree.h"
 #include "sandbox/probe.h"
 #include "sandbox/stage.h"
 

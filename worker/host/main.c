@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "common/log.h"
-#include "sandbox/container.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/container.h"
 #include "sandbox/probe.h"
 #include "worker/host/host.h"
 #include "worker/host/launch.h"

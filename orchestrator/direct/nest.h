@@ -10,8 +10,8 @@
  *
  * Signals that we get are passed on to it.
  */
-#ifndef ORCHESTRATOR_RUN_NEST_H
-#define ORCHESTRATOR_RUN_NEST_H
+#ifndef ORCHESTRATOR_DIRECT_NEST_H
+#define ORCHESTRATOR_DIRECT_NEST_H
 
 #include "common/err.h"
 

@@ -16,7 +16,7 @@
 #include "common/fdio.h"
 #include "common/path.h"
 #include "common/spawn.h"
-#include "orchestrator/run/nest.h"
+#include "orchestrator/direct/nest.h"
 
 static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1,
 	SIGUSR2, SIGCONT, SIGWINCH, SIGALRM };

@@ -6,7 +6,7 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
-#include "orchestrator/onelayer.h"
+#include "orchestrator/direct/onelayer.h"
 #include "sandbox/container.h"
 
 int

@@ -11,7 +11,7 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
-#include "orchestrator/run/livetree.h"
+#include "orchestrator/direct/livetree.h"
 #include "sandbox/snapshot.h"
 
 #define MAX_REPOS 500

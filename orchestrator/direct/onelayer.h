@@ -3,8 +3,8 @@
  * private directory for /tmp, and a copy of the tree where one is wanted, both
  * in a scratch directory that the next start sweeps when we were killed.
  */
-#ifndef ORCHESTRATOR_ONELAYER_H
-#define ORCHESTRATOR_ONELAYER_H
+#ifndef ORCHESTRATOR_DIRECT_ONELAYER_H
+#define ORCHESTRATOR_DIRECT_ONELAYER_H
 
 #include "sandbox/spec.h"
 #include "sandbox/workspace.h"

@@ -8,8 +8,8 @@
  * holds such a mount could still be renamed and another put in its place, the
  * directories on the way to a nested one are pinned.
  */
-#ifndef ORCHESTRATOR_RUN_LIVETREE_H
-#define ORCHESTRATOR_RUN_LIVETREE_H
+#ifndef ORCHESTRATOR_DIRECT_LIVETREE_H
+#define ORCHESTRATOR_DIRECT_LIVETREE_H
 
 #include "common/err.h"
 #include "common/strv.h"
