@@ -190,7 +190,8 @@ make_socket(struct slot *s, struct err *e)
 	    c->loop, c->zctx, endpoint, false, &slot_peer_ops, s, &s->peer, e);
 	if (r < 0)
 		return r;
-	return wire_start(s->listen_fd, path, s->dir_fd, &s->report_fd, e);
+	return wire_start(
+	    c->wires, s->listen_fd, path, s->dir_fd, &s->report_fd, e);
 }
 
 /* --- worker.json --------------------------------------------------------- */
