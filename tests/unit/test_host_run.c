@@ -353,15 +353,15 @@ test_ends(void **state)
 	bed_assign(&b, "fork", 60000);
 	ev = bed_wait(&b, MSG_READY, "fork");
 	bed_wait(&b, MSG_PROGRESS, "fork");
-	while (bed_processes(&b) < 15)
+	while (bed_processes(&b) < 16)
 		assert_true(loop_once(b.loop, 5) >= 0);
 	kill((pid_t)ev->number, SIGKILL);
 	ev = bed_wait(&b, MSG_WORKER_EXIT, "fork");
 	assert_string_equal(ev->text, "killed");
 	assert_int_equal(ev->number, 128 + SIGKILL);
 	bed_nap(50);
-	/* launcher, host, and removers in passing */
-	while (bed_processes(&b) > 2)
+	/* launcher, host, its wires' origin, and removers in passing */
+	while (bed_processes(&b) > 3)
 		assert_true(loop_once(b.loop, 5) >= 0);
 	quit_host(&b);
 	bed_close(&b);

@@ -31,6 +31,7 @@
 #include "worker/host/reap.h"
 #include "worker/host/relay.h"
 #include "worker/host/slot.h"
+#include "worker/host/wire.h"
 
 #define TICK_MS 1000
 #define SILENCE_MS 5000   /* then HELLO is said again */
@@ -230,6 +231,7 @@ host_start(struct host *h, struct err *e)
 	conf.layout = h->layout;
 	conf.quota = h->quota;
 	conf.max = h->max;
+	conf.wires = h->wires;
 	conf.spares = h->opts->spares;
 	conf.up = h->relay;
 	conf.reaper = h->reaper;
@@ -266,6 +268,7 @@ host_end(struct host *h)
 		(void)zmq_ctx_term(h->zctx); /* linger is finite */
 	now = loop_now_ms();
 	reap_all(now < end ? end - now : 0);
+	fd_close(&h->wires);
 	fd_close(&h->lock_fd);
 	free(h->scratch);
 	free(h->cache);
@@ -287,6 +290,9 @@ host_run(const struct options *o, const struct place *place,
 	h.max = o->slots;
 	h.idle_ms = loop_now_ms();
 	limits_raise_nofile();
+	h.wires = wire_server(&e);
+	if (h.wires < 0)
+		log_warn("%s", e.text); /* they will be larger */
 	take_name(&h);
 	h.loop = loop_create();
 	lifelines_watch(lines, h.loop);

@@ -21,6 +21,7 @@ struct host {
 	struct reaper *reaper;
 	struct slots *slots;
 	const struct quota *quota;
+	int wires; /* wire.h */
 	size_t max;
 	enum layout layout;
 	char *scratch;

@@ -37,6 +37,7 @@ struct slots_conf {
 	enum layout layout;
 	const struct quota *quota;
 	size_t max;
+	int wires;     /* wire_server() */
 	size_t spares; /* of them, pool.h; 0: none */
 	struct relay *up;
 	struct reaper *reaper;

@@ -227,7 +227,8 @@ make_socket(struct slot *s, struct err *e)
 	r = slot_net_start(s, e);
 	if (r < 0)
 		return r;
-	return wire_start(s->listen_fd, path, s->dir_fd, &s->report_fd, e);
+	return wire_start(
+	    c->wires, s->listen_fd, path, s->dir_fd, &s->report_fd, e);
 }
 
 /* --- worker.json --------------------------------------------------------- */

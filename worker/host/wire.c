@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -19,6 +20,7 @@
 
 #define CONNECTIONS 4 /* one is used; a few for those that went wrong */
 #define BUFFER 65536
+#define FD_DIR "/proc/self/fd/"
 
 /* --- frames -------------------------------------------------------------- */
 
@@ -162,7 +164,10 @@ accept_one(struct wire *w)
 		fd_close(&fd);
 		return;
 	}
-	memset(l, 0, sizeof *l);
+	/* Not the buffers: untouched they cost nothing. */
+	memset(&l->parse, 0, sizeof l->parse);
+	l->up.at = l->up.len = l->down.at = l->down.len = 0;
+	l->up.ended = l->down.ended = false;
 	l->worker = fd;
 	l->host = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (l->host < 0 ||
@@ -274,37 +279,153 @@ run(struct wire *w)
 	}
 }
 
-int
-wire_start(int listen_fd, const char *backend, int dir_fd, int *ret_report,
-    struct err *e)
-{
-	int fds[2], keep[3], i, r;
-	struct wire *w;
-	pid_t pid;
+/* In a child. fds: of the worker's socket, the directory, the report. */
+static void begin(const int fds[3], const char *backend) noreturn_fn;
 
-	r = fd_pipe(fds);
-	if (r < 0)
-		return err_set(e, r, "pipe: %s", err_str(r));
-	w = xcalloc(1, sizeof *w);
-	w->listen_fd = listen_fd;
-	w->report = fds[1];
+static void
+begin(const int fds[3], const char *backend)
+{
+	struct wire *w = xcalloc(1, sizeof *w);
+	int i;
+
+	w->listen_fd = fds[0];
+	w->report = fds[2];
 	w->backend.sun_family = AF_UNIX;
 	(void)snprintf(
 	    w->backend.sun_path, sizeof w->backend.sun_path, "%s", backend);
 	for (i = 0; i < CONNECTIONS; i++)
 		w->lines[i].worker = w->lines[i].host = -1;
-	pid = fork();
-	if (pid == 0) {
-		keep[0] = listen_fd;
-		keep[1] = dir_fd;
-		keep[2] = w->report;
-		spawn_child_clean(keep, nitems(keep));
-		(void)prctl(PR_SET_NAME, "foray-wire", 0, 0, 0);
-		run(w);
+	spawn_child_clean(fds, 3);
+	(void)prctl(PR_SET_NAME, "foray-wire", 0, 0, 0);
+	run(w);
+}
+
+/* --- the process that they come from -------------------------------------- */
+
+/* What goes over its socket, with the descriptors: the path of the host's own
+ * socket, which may name the directory by its number there. */
+struct order {
+	char backend[108];
+};
+
+static bool
+receive(int sock, struct order *o, int fds[3])
+{
+	char control[CMSG_SPACE(3 * sizeof(int))];
+	struct iovec iov = { .iov_base = o, .iov_len = sizeof *o };
+	struct msghdr m = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof control };
+	struct cmsghdr *c;
+	ssize_t n;
+
+	do
+		n = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	c = n == (ssize_t)sizeof *o ? CMSG_FIRSTHDR(&m) : NULL;
+	if (c == NULL || c->cmsg_type != SCM_RIGHTS ||
+	    c->cmsg_len != CMSG_LEN(3 * sizeof(int)))
+		return false; /* the host is gone */
+	memcpy(fds, CMSG_DATA(c), 3 * sizeof(int));
+	return true;
+}
+
+static void serve(int sock) noreturn_fn;
+
+static void
+serve(int sock)
+{
+	struct order o;
+	int fds[3], i;
+	char *at;
+
+	spawn_child_clean(&sock, 1);
+	(void)prctl(PR_SET_NAME, "foray-wires", 0, 0, 0);
+	(void)signal(SIGCHLD, SIG_IGN); /* nobody waits for them */
+	while (receive(sock, &o, fds)) {
+		if (fork() == 0) {
+			o.backend[sizeof o.backend - 1] = '\0';
+			at = strrchr(o.backend, '/');
+			/* Here the directory has another number. */
+			if (strncmp(o.backend, FD_DIR, strlen(FD_DIR)) == 0 &&
+			    at != NULL) {
+				char *base = xstrdup(at);
+
+				(void)snprintf(o.backend, sizeof o.backend,
+				    FD_DIR "%d%s", fds[1], base);
+			}
+			begin(fds, o.backend);
+		}
+		/* Without a child the report hangs up: the host sees it. */
+		for (i = 0; i < 3; i++)
+			fd_close(&fds[i]);
 	}
-	if (pid < 0)
-		r = err_set(e, -errno, "fork: %s", strerror(errno));
-	free(w);
+	_exit(0);
+}
+
+int
+wire_server(struct err *e)
+{
+	int socks[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks) < 0)
+		return err_set(e, -errno, "socketpair: %s", strerror(errno));
+	pid = fork();
+	if (pid == 0)
+		serve(socks[1]);
+	fd_close(&socks[1]);
+	if (pid < 0) {
+		fd_close(&socks[0]);
+		return err_set(e, -errno, "fork: %s", strerror(errno));
+	}
+	return socks[0];
+}
+
+static bool
+send_order(int sock, const char *backend, const int fds[3])
+{
+	char control[CMSG_SPACE(3 * sizeof(int))];
+	struct order o;
+	struct iovec iov = { .iov_base = &o, .iov_len = sizeof o };
+	struct msghdr m = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof control };
+	struct cmsghdr *c;
+
+	memset(&o, 0, sizeof o);
+	memset(control, 0, sizeof control);
+	(void)snprintf(o.backend, sizeof o.backend, "%s", backend);
+	c = CMSG_FIRSTHDR(&m);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(3 * sizeof(int));
+	memcpy(CMSG_DATA(c), fds, 3 * sizeof(int));
+	return sendmsg(sock, &m, MSG_NOSIGNAL) == (ssize_t)sizeof o;
+}
+
+int
+wire_start(int server, int listen_fd, const char *backend, int dir_fd,
+    int *ret_report, struct err *e)
+{
+	int fds[2], give[3], r;
+	pid_t pid;
+
+	r = fd_pipe(fds);
+	if (r < 0)
+		return err_set(e, r, "pipe: %s", err_str(r));
+	give[0] = listen_fd;
+	give[1] = dir_fd;
+	give[2] = fds[1];
+	if (server < 0 || !send_order(server, backend, give)) {
+		pid = fork();
+		if (pid == 0)
+			begin(give, backend);
+		if (pid < 0)
+			r = err_set(e, -errno, "fork: %s", strerror(errno));
+	}
 	fd_close(&fds[1]);
 	if (r < 0)
 		fd_close(&fds[0]);
