@@ -114,6 +114,37 @@ mark(struct procs *ps, pid_t top)
 	return alive;
 }
 
+static const int signals[] = { SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP,
+	SIGTSTP };
+
+void
+killtree_signals(sigset_t *ret)
+{
+	(void)sigemptyset(ret);
+	for (size_t i = 0; i < nitems(signals); i++)
+		(void)sigaddset(ret, signals[i]);
+}
+
+static bool
+is_monitor(pid_t pid)
+{
+	unsigned long long blocked = 0, want = 0;
+	char path[64], line[256];
+	FILE *f;
+
+	for (size_t i = 0; i < nitems(signals); i++)
+		want |= 1ull << (signals[i] - 1);
+	(void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	while (fgets(line, sizeof line, f) != NULL) {
+		if (sscanf(line, "SigBlk: %llx", &blocked) == 1)
+			break;
+	}
+	(void)fclose(f); /* was only read */
+	return (blocked & want) == want;
+}
+
 /* By a descriptor, looked at again once it is held: the number can't have come
  * to somebody else. */
 static void
@@ -137,8 +168,10 @@ static void
 blow_all(const struct procs *ps, int signo)
 {
 	for (size_t i = 0; i < ps->n; i++) {
-		if (ps->v[i].below && ps->v[i].state != 'Z')
-			blow(&ps->v[i], signo);
+		if (!ps->v[i].below || ps->v[i].state == 'Z' ||
+		    (signo == SIGSTOP && is_monitor(ps->v[i].pid)))
+			continue;
+		blow(&ps->v[i], signo);
 	}
 }
 
