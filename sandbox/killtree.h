@@ -6,10 +6,11 @@
  * is stopped first, so that nothing forks away between a look and a blow, and
  * looked for again until nothing new comes.
  *
- * Monitors below (container.c, launch.c) are not stopped: were the one who
- * stopped them killed before he strikes, they would be the last who can end
- * their trees. They are told by the signals that they block; a program that
- * looks like one gains nothing, since it is killed all the same.
+ * Monitors below (container.c, launch.c) are let be for a while: each ends by
+ * itself when nothing is below it any more, and were the one who does all this
+ * killed in the middle of it, they are the ones who can still end their trees.
+ * They are told by the signals that they block. A program that looks like one
+ * gains SOFT_MS.
  */
 #ifndef SANDBOX_KILLTREE_H
 #define SANDBOX_KILLTREE_H
