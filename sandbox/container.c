@@ -282,18 +282,6 @@ watch_parent(const struct monitor *m, struct err *e)
 	return 0;
 }
 
-static void
-our_signals(sigset_t *set)
-{
-	(void)sigemptyset(set);
-	(void)sigaddset(set, SIGCHLD);
-	(void)sigaddset(set, SIGTERM);
-	(void)sigaddset(set, SIGINT);
-	(void)sigaddset(set, SIGQUIT);
-	(void)sigaddset(set, SIGHUP);
-	(void)sigaddset(set, SIGTSTP);
-}
-
 /* NPROC counts all that a uid runs, and here that is more than this tree. */
 static void
 adjust_limits(struct monitor *m)
@@ -326,7 +314,7 @@ prepare(struct monitor *m, struct err *e)
 		(void)setsid();
 	if (s->stage && (r = container_drop(e)) < 0)
 		return r;
-	our_signals(&set);
+	killtree_signals(&set);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	if ((r = watch_parent(m, e)) < 0 || (r = find_program(m, e)) < 0)
 		return r;

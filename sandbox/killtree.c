@@ -17,12 +17,14 @@
 #include "common/loop.h"
 #include "sandbox/killtree.h"
 
+#define SOFT_MS 300
+
 struct proc {
 	pid_t pid, parent;
 	char state;
 	unsigned long threads;
 	unsigned long long start; /* tells a number's next owner apart */
-	bool below;
+	bool below, monitor;
 };
 
 struct procs {
@@ -114,6 +116,37 @@ mark(struct procs *ps, pid_t top)
 	return alive;
 }
 
+static const int signals[] = { SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP,
+	SIGTSTP };
+
+void
+killtree_signals(sigset_t *ret)
+{
+	(void)sigemptyset(ret);
+	for (size_t i = 0; i < nitems(signals); i++)
+		(void)sigaddset(ret, signals[i]);
+}
+
+static bool
+is_monitor(pid_t pid)
+{
+	unsigned long long blocked = 0, want = 0;
+	char path[64], line[256];
+	FILE *f;
+
+	for (size_t i = 0; i < nitems(signals); i++)
+		want |= 1ull << (signals[i] - 1);
+	(void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	while (fgets(line, sizeof line, f) != NULL) {
+		if (sscanf(line, "SigBlk: %llx", &blocked) == 1)
+			break;
+	}
+	(void)fclose(f); /* was only read */
+	return (blocked & want) == want;
+}
+
 /* By a descriptor, looked at again once it is held: the number can't have come
  * to somebody else. */
 static void
@@ -133,12 +166,47 @@ blow(const struct proc *p, int signo)
 	fd_close(&fd);
 }
 
+/* How many of them there were. */
+static size_t
+blow_all(const struct procs *ps, int signo, bool monitors)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ps->n; i++) {
+		const struct proc *p = &ps->v[i];
+
+		if (!p->below || p->state == 'Z' || p->state == 'X' ||
+		    p->monitor != monitors)
+			continue;
+		blow(p, signo);
+		n++;
+	}
+	return n;
+}
+
 static void
-blow_all(const struct procs *ps, int signo)
+tell_monitors(struct procs *ps, bool soft)
 {
 	for (size_t i = 0; i < ps->n; i++) {
-		if (ps->v[i].below && ps->v[i].state != 'Z')
-			blow(&ps->v[i], signo);
+		if (ps->v[i].below)
+			ps->v[i].monitor = soft && is_monitor(ps->v[i].pid);
+	}
+}
+
+/* Stop what is there, again until nothing new comes; how many are alive. */
+static size_t
+stop_all(struct procs *ps, bool soft)
+{
+	size_t n, last = 0;
+
+	for (;;) {
+		look(ps);
+		n = mark(ps, getpid());
+		tell_monitors(ps, soft);
+		if (n <= last)
+			return n;
+		last = n;
+		(void)blow_all(ps, SIGSTOP, false);
 	}
 }
 
@@ -165,26 +233,21 @@ reap_children(void)
 bool
 killtree(bool reap, uint64_t limit_ms)
 {
-	uint64_t end = loop_now_ms() + limit_ms;
+	uint64_t began = loop_now_ms(), now = began;
 	struct procs ps = { 0 };
-	size_t n, last;
 	bool done;
+	size_t n;
 
 	/* The usual case costs one call. */
 	while (!(done = reap && reap_children())) {
-		last = 0;
-		for (;;) {
-			look(&ps);
-			n = mark(&ps, getpid());
-			if (n <= last)
-				break;
-			last = n;
-			blow_all(&ps, SIGSTOP);
-		}
+		n = stop_all(&ps, now - began < SOFT_MS);
 		done = n == 0 && !reap;
-		if (done || loop_now_ms() >= end)
+		now = loop_now_ms();
+		if (done || now - began >= limit_ms)
 			break;
-		blow_all(&ps, SIGKILL);
+		/* Monitors last: by then they are on their way. */
+		if (blow_all(&ps, SIGKILL, false) == 0)
+			(void)blow_all(&ps, SIGTERM, true);
 		pause_ms(1);
 	}
 	free(ps.v);

@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 import lib
 
@@ -444,6 +445,29 @@ def kills(p):
         lib.end_all()
 
 
+def kills_in_turn(p):
+    """One after the other, as pkill -9 does it: each dies in the middle of what
+    it does about the one before."""
+    for ms in (0, 0.5, 1, 1.5, 2, 3, 4, 6):
+        alive, found = spread(p)
+        if not p.check(found, "it runs", lib.descendants(alive.pid)):
+            lib.end_all(alive.pid)
+            continue
+        hosts = [q for q in found if q.name == "foray-host"]
+        launcher = next(q for q in hosts if q.parent == alive.pid)
+        host = next(q for q in hosts if q.parent == launcher.pid)
+        for pid in (alive.pid, launcher.pid, host.pid):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            time.sleep(ms / 1000)
+        rest = lib.left_alive(found, 8)
+        p.check(not rest, "kill -9 with %s ms between leaves nothing" % ms, rest)
+        alive.wait(10)
+        lib.end_all()
+
+
 def no_wall(p):
     """Without what it stands on it is refused."""
     r = p.do("run", "-C", p.repo, "--json", "-t", lib.SMALL_TEST, *FLAG,
@@ -561,7 +585,7 @@ def switched_off(p):
     p.check(r.status == 0, "namespaces switched off: with the flag", r)
 
 
-PARTS = (refused, fixed, compiled, verified, files, live, reach, tools, leftovers, kills,
+PARTS = (refused, fixed, compiled, verified, files, live, reach, tools, leftovers, kills, kills_in_turn,
          no_wall, weaker_host, bwrap_says, masked, switched_off)
 
 if platform.machine() not in NUMBERS:

@@ -312,6 +312,9 @@ launch(int lifeline_fd, enum sandbox_backend backend,
 		fatal("descriptor %d: %s", lifeline_fd, strerror(errno));
 	null_stdio();
 	our_signals(&set);
+	/* As a monitor does: killtree.h. */
+	if (bare)
+		killtree_signals(&set);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 ||
 	    signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		fatal("signals: %s", strerror(errno));
