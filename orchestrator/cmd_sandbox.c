@@ -5,6 +5,7 @@
 #include "common/compat.h"
 
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -78,6 +79,7 @@ struct request {
 /* All that a sandbox is made of. */
 struct made {
 	struct livetree tree;
+	struct stat dir;        /* where it stands */
 	struct snapshot snap;   /* --copy */
 	struct overlay overlay; /* --copy */
 	int copy_lock; /* its directory is ours as long as it is open */
@@ -229,12 +231,32 @@ make_spec(const struct request *q, struct made *m, bool tty)
 	strv_extend(&m->live, &m->view.write);
 }
 
+/* A link could be replaced by a command, since nothing can be mounted on it. */
+static int
+check_git_link(const char *root, struct err *e)
+{
+	char *git = path_join(root, ".git");
+	struct stat st;
+	int r = 0;
+
+	if (lstat(git, &st) == 0 && S_ISLNK(st.st_mode))
+		r = err_set(e, ERR_USAGE,
+		    "%s is a symbolic link, which can't be made read-only: use "
+		    "--copy",
+		    git);
+	free(git);
+	return r;
+}
+
 static int
 make(const struct request *q, struct made *m, bool tty, struct err *e)
 {
 	char *home = NULL;
 	int r;
 
+	if (stat(q->repo, &m->dir) < 0)
+		return err_set(
+		    e, ERR_USAGE, "%s: %s", q->repo, strerror(errno));
 	(void)path_home(&home, NULL);
 	if ((r = livetree_find(q->repo, &m->tree, e)) < 0 ||
 	    (r = make_view(q, home, m, e)) < 0 || (r = make_cache(m, e)) < 0)
@@ -242,7 +264,7 @@ make(const struct request *q, struct made *m, bool tty, struct err *e)
 	/* An explanation needs no copy to be made. */
 	if (q->copy && !q->explain)
 		r = make_copy(m, e);
-	else if (!q->copy)
+	else if (!q->copy && (r = check_git_link(m->tree.root, e)) == 0)
 		r = livetree_look(&m->tree, e);
 	if (r < 0)
 		goto out;
@@ -310,6 +332,14 @@ attend(struct sandbox_proc *p, int sigfd, uint64_t max_ms, bool tty,
 	}
 }
 
+/* A command in a directory above the tree can exchange the tree for a link
+ * while we look at it and bwrap mounts it by name. What is mounted in the end
+ * has to be what was meant in the beginning. */
+#define IN_TREE \
+	"test \"$(command -p stat -c %d:%i .)\" = \"$1\" || " \
+	"{ echo 'foray: the tree was exchanged for another' >&2; exit 125; }; " \
+	"shift; "
+
 /* By a shell, so that a command that is not there is 127 and no failure of the
  * sandbox. With a terminal its signals go to all in the foreground, bwrap too,
  * which has to ignore them; GNU env undoes that for the command. */
@@ -319,8 +349,15 @@ set_command(struct made *m, char **argv, bool tty)
 	if (tty)
 		strv_addl(&m->spec.argv, "/usr/bin/env",
 		    "--default-signal=INT,QUIT", (char *)NULL);
-	strv_addl(&m->spec.argv, "/bin/sh", "-c", "exec \"$@\"", "sandbox",
-	    (char *)NULL);
+	if (m->live.n > 0) {
+		strv_addl(&m->spec.argv, "/bin/sh", "-c", IN_TREE "exec \"$@\"",
+		    "sandbox", (char *)NULL);
+		strv_addf(&m->spec.argv, "%ju:%ju", (uintmax_t)m->dir.st_dev,
+		    (uintmax_t)m->dir.st_ino);
+	} else {
+		strv_addl(&m->spec.argv, "/bin/sh", "-c", "exec \"$@\"",
+		    "sandbox", (char *)NULL);
+	}
 	for (; *argv != NULL; argv++)
 		strv_add(&m->spec.argv, *argv);
 }
