@@ -338,7 +338,7 @@ class World:
             self.put_away("/etc/%s-secret" % tag, "etc")
             os.chmod("/etc/%s-secret" % tag, 0o600)
             self.put_away("/run/%s-secret" % tag, "run")
-            self.handle()
+        self.handle()
         self.env = {name: start + self.secret(name)
                     for name, start in VARIABLES.items()}
         self.env["PATH"] = "%s/.cargo/bin:%s/.local/bin:%s" % (
