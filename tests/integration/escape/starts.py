@@ -216,9 +216,11 @@ def bombs(w, way):
     run = launch(w, way, rows)
     sizes = run.watch.sizes
     yield "bomb: memory", run.watch.size > MEMORY_KB
-    yield "bomb: /dev/shm", sizes.get("/dev/shm/it-fill", 0) >= 520 << 20
+    yield "bomb: /dev/shm", sizes.get("/dev/shm/it-fill", 0) >= (
+        300 << 20 if way == "control" else 520 << 20)
     yield "bomb: /var/tmp", sizes.get("/var/tmp/it-fill", 0) >= 70 << 20
-    yield "bomb: /tmp", sizes.get("/tmp/it-fill", 0) >= 2200 << 20
+    yield "bomb: /tmp", sizes.get("/tmp/it-fill", 0) >= (
+        300 << 20 if way == "control" else 2200 << 20)
     yield "bomb: a sparse file", sizes.get("sparse", 0) > 4 << 30
     left = os.path.join(w.repo, "sparse")
     if os.path.exists(left):
