@@ -304,6 +304,13 @@ redirection(struct sh_parser *p, size_t cmd, size_t fd_len)
 /* --- commands --------------------------------------------------------------
  */
 
+/* What is not closed ends with the text. */
+static const char *
+here(const struct sh_parser *p)
+{
+	return p->s + (p->at < p->len ? p->at : p->len);
+}
+
 static size_t
 new_command(struct sh_parser *p)
 {
@@ -315,7 +322,7 @@ new_command(struct sh_parser *p)
 	}
 	s->cmds = sh_grow(s, s->cmds, s->n, sizeof *s->cmds);
 	s->cmds[s->n] =
-	    (struct sh_cmd){ .src = p->s + p->at, .piped = p->piped };
+	    (struct sh_cmd){ .src = here(p), .piped = p->piped };
 	return s->n++;
 }
 
@@ -323,12 +330,11 @@ static void
 end_command(struct sh_parser *p, size_t i)
 {
 	struct sh_cmd *c = &p->out->cmds[i];
-	/* What is not closed ends with the text. */
-	const char *end = p->s + (p->at < p->len ? p->at : p->len);
+	const char *end = here(p);
 
 	while (end > c->src && (is_blank(end[-1]) || end[-1] == '\n'))
 		end--;
-	c->src_len = (size_t)(end - c->src);
+	c->src_len = end > c->src ? (size_t)(end - c->src) : 0;
 }
 
 /* What a compound command redirects is an act of its own. */
