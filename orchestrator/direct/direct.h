@@ -8,6 +8,8 @@
 #ifndef ORCHESTRATOR_DIRECT_DIRECT_H
 #define ORCHESTRATOR_DIRECT_DIRECT_H
 
+#include <sys/stat.h>
+
 #include "orchestrator/direct/livetree.h"
 #include "orchestrator/direct/onelayer.h"
 #include "orchestrator/egress/single.h"
@@ -33,6 +35,7 @@ struct direct_request {
 struct direct {
 	const struct direct_request *q;
 	struct livetree tree;
+	struct stat dir;        /* where its directory stands */
 	struct snapshot snap;   /* copy */
 	struct overlay overlay; /* copy, backend bwrap */
 	int copy_lock;       /* its directory is ours as long as it is open */

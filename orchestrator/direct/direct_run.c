@@ -84,6 +84,14 @@ attend(struct sandbox_proc *p, int sigfd, struct single *net, uint64_t max_ms,
 	}
 }
 
+/* A command in a directory above the tree can exchange the tree for a link
+ * while we look at it and bwrap mounts it by name. What is mounted in the end
+ * has to be what was meant in the beginning. */
+#define IN_TREE \
+	"test \"$(command -p stat -c %d:%i .)\" = \"$1\" || " \
+	"{ echo 'foray: the tree was exchanged for another' >&2; exit 125; }; " \
+	"shift; "
+
 /* By a shell, so that a command that is not there is 127 and no failure of the
  * sandbox. With a terminal its signals go to all in the foreground, bwrap too,
  * which has to ignore them; GNU env undoes that for the command. */
@@ -93,8 +101,15 @@ set_command(struct direct *d, char **argv, bool tty)
 	if (tty)
 		strv_addl(&d->spec.argv, "/usr/bin/env",
 		    "--default-signal=INT,QUIT", (char *)NULL);
-	strv_addl(&d->spec.argv, "/bin/sh", "-c", "exec \"$@\"", "sandbox",
-	    (char *)NULL);
+	if (d->live.n > 0) {
+		strv_addl(&d->spec.argv, "/bin/sh", "-c", IN_TREE "exec \"$@\"",
+		    "sandbox", (char *)NULL);
+		strv_addf(&d->spec.argv, "%ju:%ju", (uintmax_t)d->dir.st_dev,
+		    (uintmax_t)d->dir.st_ino);
+	} else {
+		strv_addl(&d->spec.argv, "/bin/sh", "-c", "exec \"$@\"",
+		    "sandbox", (char *)NULL);
+	}
 	for (; *argv != NULL; argv++)
 		strv_add(&d->spec.argv, *argv);
 }

@@ -370,16 +370,31 @@ test_kill_tree(void **state)
 	fd_close(&out);
 }
 
+static size_t
+count_fds(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	assert_non_null(d);
+	while (readdir(d) != NULL)
+		n++;
+	(void)closedir(d);
+	return n;
+}
+
 /* Killed at any moment of its first milliseconds. */
 static void
 test_kill_early(void **state)
 {
+	size_t fds;
 	struct sandbox_spec spec;
 	struct sandbox_start s = { .spec = &spec, .fds = { -1, -1, -1 } };
 	struct sandbox_proc p;
 	int wait_status, status;
 
 	(void)state;
+	fds = count_fds();
 	direct(top, &spec);
 	strv_addl(&spec.argv, "sleep", "7780", (char *)NULL);
 	s.stage = true;
@@ -393,6 +408,7 @@ test_kill_early(void **state)
 	}
 	spec_clear(&spec);
 	assert_int_equal(count_processes("7780"), 0);
+	assert_int_equal(count_fds(), fds);
 }
 
 /* Whoever started it is killed. */

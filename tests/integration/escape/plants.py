@@ -93,6 +93,10 @@ def after_git(w, way):
     return "the person's git ran it" if hit(w) else ""
 
 
+def moved(w, way):
+    return "" if git_directories(w) == w.before else "not as it was"
+
+
 def after_foray(w, way):
     if way == "control":
         env = {"PATH": w.repo + "/.venv/bin:" + w.box.env["PATH"],
@@ -225,6 +229,7 @@ PLANTS = [
      "echo gitdir: evil.git >.git", GIT),
     ("git: .git as a link", "", EVIL + "mv .git gone; rm -rf .git; "
      "ln -s evil.git .git", GIT),
+    ("git: races for .git", "", "py git_exchange", moved),
     ("git: commondir", "", EVIL + "echo ../evil.git >.git/commondir", GIT),
     ("git: the tree moved", "", EVIL + "cd .. && mv plant-tree t2 && "
      "mkdir plant-tree && cp -r t2/. plant-tree && rm -rf plant-tree/.git && "
@@ -302,12 +307,27 @@ PLANTS = [
      "printf 'home = %s/fake/s/bin\\n' $PWD >>.venv/pyvenv.cfg", shows_venv),
 ]
 
-# Repositories below the tree in `foray sandbox` on the tree itself.
-PENDING = {
-    "one layer": {"git: nested config", "git: nested hook",
-                  "git: nested .git moved", "git: nested tree moved",
-                  "git: submodule's .git",
-                  "git: linked worktree in the tree"}}
+# Those that can be made together, in one start: when something comes of them,
+# each is made by itself. What is left of one must not hinder the next.
+GROUPS = {
+    "git: all that leave .git where it is": [
+        r for r in PLANTS if r[3] == GIT and not r[1] and not any(
+            word in r[2] for word in ("evil.git", "e.git", "gitattributes",
+                                      "exchange"))],
+    "PATH and python": [r for r in PLANTS if r[3] == FORAY and
+                        r[0].startswith(("PATH", "python"))],
+    "inode: all modes": [r for r in PLANTS if r[3] == special],
+    "inode: all for foray": [r for r in PLANTS if r[3] in (comes_through, fifo)
+                             and r[0] != "inode: FIFO for a known file"],
+}
+
+
+def grouped(way):
+    """All plants, with groups in the place of what is in them."""
+    members = [r[0] for rows in GROUPS.values() for r in rows]
+    return [(name, "", [r[2] for r in rows], rows[0][3])
+            for name, rows in GROUPS.items()] + \
+        [r for r in PLANTS if r[0] not in members]
 
 
 def one(w, template, row, way):
@@ -355,7 +375,13 @@ def fresh_tree(w, template):
 def plant_line(w, command):
     """For sh, with the facts that it may name."""
     line = "H=%s OUT=%s; " % (w.box.home, w.out)
-    if command.startswith("py "):
-        w.write_list([["plant", command]], False)
-        command = "python3 inside.py list.json"
-    return line + command + "\necho tried it"
+    commands = command if isinstance(command, list) else [command]
+    listed = [["plant%d" % i, c] for i, c in enumerate(commands)
+              if c.startswith("py ")]
+    if listed:
+        w.write_list(listed, False)
+        line += "python3 inside.py list.json; "
+    for c in commands:
+        if not c.startswith("py "):
+            line += "(" + c + "\n); "
+    return line + "\necho tried it"

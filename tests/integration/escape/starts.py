@@ -15,7 +15,6 @@ import world as places
 
 FORKS = 620
 MEMORY_KB = 5 << 20
-NAMES = []  # all rows, for the count
 
 
 def launch(w, way, rows, watch=True, **more):
@@ -172,7 +171,7 @@ def at_terminal(w, way, rows):
     os.close(slave)
     os.close(master)
     lib.check(b"\"%s\"" % rows[0][0].encode() in said.replace(b"\\\"", b"\"")
-              or b"the-end" not in said, "%s: %s: %s was tried at a terminal" %
+              or b"the-end" not in said or rows[0][0] == "group", "%s: %s: %s was tried at a terminal" %
               (w.who, way, rows[0][0]), said)
     del w.facts["GROUP"]
     return typed, alive, nice, os.path.exists(ended)
@@ -217,9 +216,11 @@ def bombs(w, way):
     run = launch(w, way, rows)
     sizes = run.watch.sizes
     yield "bomb: memory", run.watch.size > MEMORY_KB
-    yield "bomb: /dev/shm", sizes.get("/dev/shm/it-fill", 0) >= 520 << 20
+    yield "bomb: /dev/shm", sizes.get("/dev/shm/it-fill", 0) >= (
+        300 << 20 if way == "control" else 520 << 20)
     yield "bomb: /var/tmp", sizes.get("/var/tmp/it-fill", 0) >= 70 << 20
-    yield "bomb: /tmp", sizes.get("/tmp/it-fill", 0) >= 2200 << 20
+    yield "bomb: /tmp", sizes.get("/tmp/it-fill", 0) >= (
+        300 << 20 if way == "control" else 2200 << 20)
     yield "bomb: a sparse file", sizes.get("sparse", 0) > 4 << 30
     left = os.path.join(w.repo, "sparse")
     if os.path.exists(left):
@@ -345,7 +346,7 @@ def race_root(w, way):
     """The tree that is shown is exchanged by a command in the tree above it
     while foray looks at it and mounts it. foray stands in it."""
     repo = race_tree(w, "race", w.out, True)
-    w.box.call(["git", "init", "-q", "x"], cwd=repo)
+    shutil.rmtree(os.path.join(repo, ".git"))
     made = os.path.join(w.out, "by-root")
     s = Swapper(w, repo, way, 1.5)
     text = ""
@@ -374,5 +375,4 @@ def race_root(w, way):
         os.unlink(made)
 
 
-import sys
-ALL = tuple(f for f in (descriptors, standard_input, terminal, bombs, daemons, races) if f.__name__ in sys.argv or not [g for g in sys.argv if g.startswith("fn")])
+ALL = (descriptors, standard_input, terminal, bombs, daemons, races)

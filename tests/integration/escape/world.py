@@ -138,9 +138,9 @@ class Watch(threading.Thread):
                 if " - " in line:
                     self.mounts.add(line.split(" - ")[1].split()[1])
         for line in p.read("status").splitlines():
-            if line.startswith(b"VmData:"):
+            if line.startswith(b"VmData:") and self.attempt(p):
                 self.size = max(self.size, int(line.split()[1]))
-            if line.startswith(b"Threads:"):
+            if line.startswith(b"Threads:") and self.attempt(p):
                 self.threads = max(self.threads, int(line.split()[1]))
             if line.startswith(b"Uid:") and line.split()[2] == b"0":
                 self.as_root.add(p.name)
@@ -338,7 +338,7 @@ class World:
             self.put_away("/etc/%s-secret" % tag, "etc")
             os.chmod("/etc/%s-secret" % tag, 0o600)
             self.put_away("/run/%s-secret" % tag, "run")
-            self.handle()
+        self.handle()
         self.env = {name: start + self.secret(name)
                     for name, start in VARIABLES.items()}
         self.env["PATH"] = "%s/.cargo/bin:%s/.local/bin:%s" % (
