@@ -78,9 +78,9 @@ def own_profiles(p):
     r = p.explain("--profile", "mine")
     lib.check("mine" in r.out and "Mine." in r.out and "99 processes" in r.out,
               p.who + ": a profile of one's own", r)
-    path = p.config("elsewhere.json", {"extends": "mine", "tmp": "1G"})
+    path = p.config("elsewhere.json", {"extends": "mine", "tmp": "400M"})
     r = p.explain("--profile", path)
-    lib.check("/tmp (empty, 1 GiB" in r.out and "99 processes" in r.out,
+    lib.check("/tmp (empty, 400 MiB" in r.out and "99 processes" in r.out,
               p.who + ": a profile by its file", r)
     for text, word in (
             ({"limits": {"procs": 3}}, "procs"), ({"shw": []}, "shw"),
@@ -94,16 +94,16 @@ def own_profiles(p):
         lib.check(r.status == 125 and word in r.err and "mine" in r.err,
                   "%s: a bad profile: %s" % (p.who, text), r)
     config = p.config("settings.json", {"sandbox": {
-        "profile": "strict", "tmp": "3G", "env": {"FROM": "settings"}}})
+        "profile": "strict", "tmp": "300M", "env": {"FROM": "settings"}}})
     r = p.run("echo $FROM; df -h /tmp | tail -1")
-    lib.check("settings" in r.out and "3.0G" in r.out, p.who + ": settings", r)
+    lib.check("settings" in r.out and "300M" in r.out, p.who + ": settings", r)
     r = p.run("echo $FROM; cat /etc/hostname", "--profile", "default",
               "--env", "FROM=flag")
     lib.check(r.out.startswith("flag") and r.status == 0, p.who +
               ": flags come last", r)
     out = p.box.tool(p.repo, "run_command", {"command": "cat /etc/hostname; "
                                              "df -h /tmp | tail -1"})
-    lib.check("No such file" in out.out and "3.0G" in out.out, p.who +
+    lib.check("No such file" in out.out and "300M" in out.out, p.who +
               ": a worker's commands are in it, too", out)
     for bad in ({"sandbox": {"x": 1}}, {"sandbox": []}, {"sandbox": {
             "profile": "nonesuch"}}, {"sandbox": {"profile": 3}}):

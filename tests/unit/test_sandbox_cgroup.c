@@ -620,6 +620,7 @@ test_sandbox(void **state unused_arg)
 	struct sandbox_run run = { .timeout_ms = 20000 };
 	struct profile p = { .root = bed, .tree_src = bed };
 	struct sandbox_result res;
+	struct strv live = { 0 };
 	struct sandbox_spec spec;
 	struct cgroup_events ev;
 	struct buf out;
@@ -635,7 +636,8 @@ test_sandbox(void **state unused_arg)
 	buf_init(&out, 65536);
 	run.start.spec = &spec;
 	run.start.stage = true;
-	run.start.live = bed;
+	strv_add(&live, bed);
+	run.start.live = &live;
 	run.start.group = g;
 	run.out = &out;
 	if (sandbox_run(&run, &res, &e) < 0)
@@ -649,6 +651,7 @@ test_sandbox(void **state unused_arg)
 	} else {
 		assert_non_null(strstr(buf_str(&out), "all\n"));
 	}
+	strv_clear(&live);
 	spec_clear(&spec);
 	buf_clear(&out);
 	assert_int_equal(cgroup_close(&g, true), 0);
