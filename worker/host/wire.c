@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -300,6 +301,8 @@ wire_start(int listen_fd, const char *backend, int dir_fd, int *ret_report,
 		keep[2] = w->report;
 		spawn_child_clean(keep, nitems(keep));
 		(void)prctl(PR_SET_NAME, "foray-wire", 0, 0, 0);
+		/* Where no namespace ends us: also when we were stopped. */
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		run(w);
 	}
 	if (pid < 0)
