@@ -391,6 +391,16 @@ def leftovers(p):
     r = p.sandbox(away % os.getpid(), "--copy", timeout=20)
     p.check(r.status == 0 and "end" in r.out, "a command with daemons ends", r)
     p.check(not lib.left_alive(), "and so do they", lib.left_alive())
+    killed = lib.Live(p.box, ["foray", "sandbox", "-C", p.repo, *FLAG, "--copy",
+                              "--", "sh", "-c", "setsid sleep 4242 & (sleep "
+                              "4242 &); sleep 4242"], preexec_fn=forbid())
+    found = lib.wait_until(lambda: (lambda d: d if len(
+        [q for q in d if q.name == "sleep"]) >= 3 else None)(
+            lib.descendants(killed.pid)), 10)
+    killed.signal(signal.SIGKILL)
+    killed.wait(5)
+    p.check(found and not lib.left_alive(found, 5),
+            "kill -9 of foray sandbox leaves nothing", found)
     r = p.sandbox("kill -TERM $$", "--copy")
     lib.equal(r.status, 128 + signal.SIGTERM, p.who + ": a signal's status", r)
     r = p.sandbox("exit 7", "--copy")
@@ -585,8 +595,9 @@ def switched_off(p):
     p.check(r.status == 0, "namespaces switched off: with the flag", r)
 
 
-PARTS = (refused, fixed, compiled, verified, files, live, reach, tools, leftovers, kills, kills_in_turn,
-         no_wall, weaker_host, bwrap_says, masked, switched_off)
+PARTS = (refused, fixed, compiled, verified, files, live, reach, tools,
+         leftovers, kills, kills_in_turn, no_wall, weaker_host, bwrap_says,
+         masked, switched_off)
 
 if platform.machine() not in NUMBERS:
     lib.skip("no numbers of system calls for " + platform.machine())

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/queue.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -140,6 +141,7 @@ static void run_removal(struct removal *rm) noreturn_fn;
 static void
 run_removal(struct removal *rm)
 {
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	spawn_child_clean(NULL, 0);
 	if (rm->parent != NULL)
 		workspace_sweep(rm->parent);
@@ -304,6 +306,7 @@ reap_tree(const char *path)
 {
 	if (fork() != 0) /* without a child the next host removes it */
 		return;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	spawn_child_clean(NULL, 0);
 	remove_tree(path);
 	_exit(0);

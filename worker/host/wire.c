@@ -297,6 +297,8 @@ begin(const int fds[3], const char *backend)
 		w->lines[i].worker = w->lines[i].host = -1;
 	spawn_child_clean(fds, 3);
 	(void)prctl(PR_SET_NAME, "foray-wire", 0, 0, 0);
+	/* Where no namespace ends us: also when we were stopped. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	run(w);
 }
 
@@ -342,6 +344,7 @@ serve(int sock)
 
 	spawn_child_clean(&sock, 1);
 	(void)prctl(PR_SET_NAME, "foray-wires", 0, 0, 0);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)signal(SIGCHLD, SIG_IGN); /* nobody waits for them */
 	while (receive(sock, &o, fds)) {
 		if (fork() == 0) {
