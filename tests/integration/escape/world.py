@@ -100,7 +100,7 @@ class Watch(threading.Thread):
                         self.look(p)
                     except OSError:
                         pass
-            self.stopped.wait(0.03)
+            self.stopped.wait(0.06)
 
     def stop(self):
         self.stopped.set()
