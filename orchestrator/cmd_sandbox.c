@@ -231,23 +231,6 @@ make_spec(const struct request *q, struct made *m, bool tty)
 	strv_extend(&m->live, &m->view.write);
 }
 
-/* A link could be replaced by a command, since nothing can be mounted on it. */
-static int
-check_git_link(const char *root, struct err *e)
-{
-	char *git = path_join(root, ".git");
-	struct stat st;
-	int r = 0;
-
-	if (lstat(git, &st) == 0 && S_ISLNK(st.st_mode))
-		r = err_set(e, ERR_USAGE,
-		    "%s is a symbolic link, which can't be made read-only: use "
-		    "--copy",
-		    git);
-	free(git);
-	return r;
-}
-
 static int
 make(const struct request *q, struct made *m, bool tty, struct err *e)
 {
@@ -264,7 +247,7 @@ make(const struct request *q, struct made *m, bool tty, struct err *e)
 	/* An explanation needs no copy to be made. */
 	if (q->copy && !q->explain)
 		r = make_copy(m, e);
-	else if (!q->copy && (r = check_git_link(m->tree.root, e)) == 0)
+	else if (!q->copy)
 		r = livetree_look(&m->tree, e);
 	if (r < 0)
 		goto out;
@@ -362,21 +345,6 @@ set_command(struct made *m, char **argv, bool tty)
 		strv_add(&m->spec.argv, *argv);
 }
 
-static bool
-env_resets_signals(void)
-{
-	struct strv argv = { 0 };
-	struct spawn s = { .argv = &argv, .timeout_ms = 5000 };
-	struct spawn_result res;
-	bool yes;
-
-	strv_addl(&argv, "/usr/bin/env", "--default-signal=INT,QUIT", "true",
-	    (char *)NULL);
-	yes = spawn_run(&s, &res, NULL) == 0 && res.status == 0;
-	strv_clear(&argv);
-	return yes;
-}
-
 static int
 block_signals(struct err *e)
 {
@@ -396,7 +364,7 @@ block_signals(struct err *e)
 static int
 run(const struct request *q, struct made *m, bool tty, struct err *e)
 {
-	bool shield = tty && env_resets_signals(), late = false;
+	bool shield = tty && nest_env_resets_signals(), late = false;
 	struct sandbox_start s = { .spec = &m->spec,
 		.stage = true,
 		.ignore_keys = shield,
