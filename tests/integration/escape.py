@@ -236,8 +236,8 @@ def judge():
     for (who, what), names in sorted(tried.items()):
         print("%s, %s: %d attempts" % (who, what, len(names)))
     print("%d shown to succeed unconfined" % len(controls))
-    lib.check(len(controls) >= 80 or os.geteuid() != 0,
-              "enough are shown to succeed unconfined", len(controls))
+    if os.geteuid() == 0 and not sys.argv[1:]:
+        lib.check(len(controls) >= 200, "enough succeed unconfined", controls)
 
 
 def start_other(which, parts):
