@@ -163,23 +163,6 @@ make_spec(struct direct *d, bool tty)
 	strv_extend(&d->live, &d->view.write);
 }
 
-/* A link could be replaced by a command, since nothing can be mounted on it. */
-static int
-check_git_link(const char *root, struct err *e)
-{
-	char *git = path_join(root, ".git");
-	struct stat st;
-	int r = 0;
-
-	if (lstat(git, &st) == 0 && S_ISLNK(st.st_mode))
-		r = err_set(e, ERR_USAGE,
-		    "%s is a symbolic link, which can't be made read-only: use "
-		    "--copy",
-		    git);
-	free(git);
-	return r;
-}
-
 /* The tree as it will be seen. */
 static int
 make_tree(struct direct *d, struct err *e)
@@ -189,7 +172,7 @@ make_tree(struct direct *d, struct err *e)
 
 	if (copy)
 		r = make_copy(d, e);
-	else if (!d->q->copy && (r = check_git_link(d->tree.root, e)) == 0)
+	else if (!d->q->copy)
 		r = livetree_look(&d->tree, e);
 	if (r == 0 && d->q->backend == BACKEND_CONTAINER)
 		r = onelayer_make(&d->one, copy ? d->snap.tree : NULL, e);

@@ -114,21 +114,6 @@ set_command(struct direct *d, char **argv, bool tty)
 		strv_add(&d->spec.argv, *argv);
 }
 
-static bool
-env_resets_signals(void)
-{
-	struct strv argv = { 0 };
-	struct spawn s = { .argv = &argv, .timeout_ms = 5000 };
-	struct spawn_result res;
-	bool yes;
-
-	strv_addl(&argv, "/usr/bin/env", "--default-signal=INT,QUIT", "true",
-	    (char *)NULL);
-	yes = spawn_run(&s, &res, NULL) == 0 && res.status == 0;
-	strv_clear(&argv);
-	return yes;
-}
-
 static int
 block_signals(struct err *e)
 {
@@ -252,7 +237,7 @@ static int
 run(const struct nested *n, struct err *e)
 {
 	struct direct *d = n->d;
-	bool shield = n->tty && env_resets_signals(), late = false;
+	bool shield = n->tty && nest_env_resets_signals(), late = false;
 	struct sandbox_start s = { .spec = &d->spec,
 		.stage = true,
 		.ignore_keys = shield,

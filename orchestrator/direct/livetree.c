@@ -123,12 +123,33 @@ look(struct livetree *t, int fd, const char *rel, unsigned depth, struct err *e)
 	return r;
 }
 
+/* A link could be replaced by a command, since nothing can be mounted on it. */
+static int
+check_git_link(const char *root, struct err *e)
+{
+	char *git = path_join(root, ".git");
+	struct stat st;
+	int r = 0;
+
+	if (lstat(git, &st) == 0 && S_ISLNK(st.st_mode))
+		r = err_set(e, ERR_USAGE,
+		    "%s is a symbolic link, which can't be made read-only: use "
+		    "--copy",
+		    git);
+	free(git);
+	return r;
+}
+
 int
 livetree_look(struct livetree *t, struct err *e)
 {
-	char *outside = snapshot_outside(t->root);
-	int fd = open(t->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *outside;
+	int fd, r;
 
+	if ((r = check_git_link(t->root, e)) < 0)
+		return r;
+	outside = snapshot_outside(t->root);
+	fd = open(t->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (outside != NULL)
 		strv_take(&t->shown, &outside);
 	if (fd < 0)

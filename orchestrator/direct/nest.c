@@ -255,6 +255,21 @@ out:
 	return r;
 }
 
+bool
+nest_env_resets_signals(void)
+{
+	struct strv argv = { 0 };
+	struct spawn s = { .argv = &argv, .timeout_ms = 5000 };
+	struct spawn_result res;
+	bool yes;
+
+	strv_addl(&argv, "/usr/bin/env", "--default-signal=INT,QUIT", "true",
+	    (char *)NULL);
+	yes = spawn_run(&s, &res, NULL) == 0 && res.status == 0;
+	strv_clear(&argv);
+	return yes;
+}
+
 /* --- standard input --------------------------------------------------------
  */
 

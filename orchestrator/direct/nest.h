@@ -21,6 +21,8 @@ int nest(int (*body)(void *ctx), void *ctx, bool tty, struct err *e);
 /* In the child: what it started was stopped by the terminal (SIGCHLD with
  * CLD_STOPPED). We stop as well, and all goes on when we do. */
 void nest_stopped(void);
+/* Is there a /usr/bin/env that knows --default-signal (GNU's)? */
+bool nest_env_resets_signals(void);
 
 /* What descriptors 0 to 2 may be for a sandbox: /proc/self/fd opens a file
  * anew, for writing, too, and of a directory all that is in and above it. So

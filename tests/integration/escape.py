@@ -178,6 +178,7 @@ def overlay_root():
     must(libc.unshare(0x20000))
     must(libc.mount(b"none", b"/", None, 0x4000 | 0x40000, None))
     where = tempfile.mkdtemp(prefix="foray-it-", dir="/var/tmp")
+    beside = os.open("/var/tmp", os.O_RDONLY)
     must(libc.mount(b"foray-it", where.encode(), b"tmpfs", 0, b"size=4g"))
     for name in ("up", "work", "root"):
         os.mkdir(os.path.join(where, name), 0o755)
@@ -192,7 +193,8 @@ def overlay_root():
         155 if os.uname().machine == "x86_64" else 41), b".", b"."))
     must(libc.umount2(b".", 2))
     os.chdir("/")
-    os.rmdir(where) if not os.path.ismount(where) else None
+    os.rmdir(os.path.basename(where), dir_fd=beside)
+    os.close(beside)
 
 
 def report():
@@ -234,8 +236,8 @@ def judge():
     for (who, what), names in sorted(tried.items()):
         print("%s, %s: %d attempts" % (who, what, len(names)))
     print("%d shown to succeed unconfined" % len(controls))
-    lib.check(len(controls) >= 80 or os.geteuid() != 0,
-              "enough are shown to succeed unconfined", len(controls))
+    if os.geteuid() == 0 and not sys.argv[1:]:
+        lib.check(len(controls) >= 200, "enough succeed unconfined", controls)
 
 
 def start_other(which, parts):

@@ -63,7 +63,7 @@ class Place:
 
     def limit(self, **limits):
         lib.write(os.path.join(self.box.home, ".config/foray/settings.json"),
-                  json.dumps({"limits": limits}))
+                  json.dumps({"sandbox": {"limits": limits}}))
         self.box.own()
 
     def command(self, text, **more):
@@ -82,7 +82,7 @@ HOG = ("python3 -c \"import os; [os.fork() for _ in range(3)]; "
 
 
 def memory(place, grouped, who):
-    place.limit(memory_mib=256)
+    place.limit(memory="256M")
     r = place.command(HOG)
     if grouped:
         ended(r, "exit status 137 (killed: memory limit of 256 MiB)",
@@ -106,7 +106,7 @@ def memory(place, grouped, who):
 
 
 def processes(place, grouped, who):
-    place.limit(procs=60)
+    place.limit(processes=60)
     began = time.monotonic()
     r = place.command("i=0; while [ $i -lt 400 ]; do sleep 60 & i=$((i+1)); "
                       "done; echo all were made")
@@ -117,7 +117,7 @@ def processes(place, grouped, who):
     if not grouped:
         return
     # NPROC would let them, the group does not.
-    place.limit(procs=4000, pids=80)
+    place.limit(processes=4000, all_processes=80)
     r = place.command("i=0; while [ $i -lt 400 ]; do sleep 60 & i=$((i+1)); "
                       "done; echo all were made")
     lib.check("fork" in str(r.json.get("result")),
@@ -132,7 +132,7 @@ def files(place, who):
         lib.check("too large" in str(r.json.get("result")) or
                   "file size limit" in str(r.json.get("result")),
                   who + ": %s is refused" % text, r)
-    place.limit(file_mib=2)
+    place.limit(file="2M")
     ended(place.command("exec python3 -c \"import signal; "
                         "signal.signal(signal.SIGXFSZ, signal.SIG_DFL); "
                         "open('f', 'wb').write(bytes(9 << 20))\""),
@@ -140,7 +140,7 @@ def files(place, who):
 
 
 def disk(place, who):
-    place.limit(disk_mib=40)
+    place.limit(disk="40M")
     fill = ("i=0; while :; do i=$((i+1)); mkdir -p hide/$i; "
             "head -c 4000000 /dev/zero >hide/$i/f; chmod 0 hide/$i; "
             "sleep 0.05; done")
@@ -153,12 +153,12 @@ def disk(place, who):
 
 
 def processor(place, grouped, who):
-    place.limit(cpu_s=1)
+    place.limit(cpu="1s")
     ended(place.command("while :; do :; done"),
           "processor time limit of 1 s", who + ": a busy loop")
     if not grouped:
         return
-    place.limit(cpu_milli=200)
+    place.limit(cpus=0.2)
     r = place.command("python3 -c \"import time; t = time.time()\n"
                       "while time.time() - t < 3: pass\n"
                       "print('spent %.2f' % time.process_time())\"")
@@ -168,18 +168,18 @@ def processor(place, grouped, who):
 
 
 def output(place, who):
-    place.limit(output_mib=4)
+    place.limit(output="4M")
     ended(place.command("yes"), "killed: output limit of 4 MiB",
           who + ": endless output")
 
 
 def wall(place, who):
-    place.limit(call_s=1)
+    place.limit(call="1s")
     ended(place.command("sleep 60"), "timed out after 1", who + ": a call")
     place.limit()
     ended(place.command("sleep 60", timeout_s=1), "timed out after 1",
           who + ": as the model asked")
-    place.limit(subtask_s=2)
+    place.limit(subtask="2s")
     r = place.command("sleep 60")
     lib.check("the time limit of the subtask is over" in r.text and
               r.seconds < 40, who + ": a subtask", r)
@@ -187,11 +187,11 @@ def wall(place, who):
 
 
 def bad_settings(place, who):
-    for bad in ({"memory_mib": 1}, {"memory": 100}, {"pids": "many"},
-                {"call_s": -1}):
+    for bad in ({"memory": "1M"}, {"memory_mib": 100},
+                {"all_processes": "many"}, {"call": -1}, {"cpus": "two"}):
         place.limit(**bad)
         r = place.command("true")
-        lib.check(r.status == 2 and "limits" in r.text,
+        lib.check(r.status == 2 and "sandbox" in r.text,
                   who + ": %s is refused" % bad, r)
     place.limit()
 
@@ -212,13 +212,14 @@ def out_of_reach(place, who):
 
 
 def sandbox_command(place, grouped, who):
+    place.limit(processes=9000, all_processes=1000)
     r = place.box.do("sandbox", "-C", place.repo, "--copy", "--", "sh", "-c",
                      "ls /sys; i=0; while [ $i -lt 9000 ]; do "
                      "sleep 60 & i=$((i+1)); done; exit 7")
     lib.check(r.status not in (125, 7) or not grouped,
               who + ": foray sandbox: a bomb is stopped", r)
     if grouped:
-        lib.check("limit of 4096" in r.text, who + ": and why", r)
+        lib.check("limit of 1000" in r.text, who + ": and why", r)
 
 
 # ------------------------------------------------------- who was killed when

@@ -14,7 +14,7 @@ import lib
 import world as places
 
 FORKS = 620
-MEMORY_KB = 5 << 20
+MEMORY_KB = 1100 << 10
 
 
 def launch(w, way, rows, watch=True, **more):
@@ -210,12 +210,17 @@ def bombs(w, way):
               "bomb" % (w.who, way), run.watch.slowest)
     run = launch(w, way, [["threads", "py threads"]])
     yield "bomb: threads", run.watch.threads >= FORKS
-    rows = [["memory", "py memory"], ["shm", "py fill_shm"],
+    settings = os.path.join(w.box.home, ".config/foray/settings.json")
+    lib.write(settings, '{"sandbox": {"limits": {"memory": "1G"}}}')
+    w.box.own()
+    run = launch(w, way, [["memory", "py memory"]], may_refuse=True)
+    os.unlink(settings)
+    yield "bomb: memory", run.watch.size > MEMORY_KB
+    rows = [["shm", "py fill_shm"],
             ["var", "py fill_var_tmp"], ["tmp", "py fill_tmp"],
             ["sparse", "py sparse"]]
     run = launch(w, way, rows)
     sizes = run.watch.sizes
-    yield "bomb: memory", run.watch.size > MEMORY_KB
     yield "bomb: /dev/shm", sizes.get("/dev/shm/it-fill", 0) >= (
         300 << 20 if way == "control" else 520 << 20)
     yield "bomb: /var/tmp", sizes.get("/var/tmp/it-fill", 0) >= 70 << 20

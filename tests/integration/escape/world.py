@@ -100,7 +100,7 @@ class Watch(threading.Thread):
                         self.look(p)
                     except OSError:
                         pass
-            self.stopped.wait(0.03)
+            self.stopped.wait(0.06)
 
     def stop(self):
         self.stopped.set()
@@ -138,7 +138,7 @@ class Watch(threading.Thread):
                 if " - " in line:
                     self.mounts.add(line.split(" - ")[1].split()[1])
         for line in p.read("status").splitlines():
-            if line.startswith(b"VmData:") and self.attempt(p):
+            if line.startswith(b"RssAnon:") and self.attempt(p):
                 self.size = max(self.size, int(line.split()[1]))
             if line.startswith(b"Threads:") and self.attempt(p):
                 self.threads = max(self.threads, int(line.split()[1]))
