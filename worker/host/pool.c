@@ -9,7 +9,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 
-#define QUIET_MS 50 /* nothing has happened for so long */
+#define QUIET_MS 50  /* nothing has happened for so long */
 #define LOOK_MS 5000 /* at memory and age */
 #define AGE_MS ((uint64_t)10 * 60 * 1000)
 #define LEAST_MEMORY ((uint64_t)256 << 20)

@@ -132,8 +132,11 @@ list_cb(struct disk *d, void *ctx)
 		path = s->ws.layout == LAYOUT_COPY
 		    ? xstrdup(s->ws.tree_src)
 		    : path_join(s->ws.overlay.dir, "up");
+		/* The first time a copy is measured as a whole. */
 		disk_add(d, s->id, path,
-		    s->limits.disk_bytes + s->disk_base + BLAME_LEAST);
+		    s->ws.layout == LAYOUT_COPY && !s->disk_seen
+			? UINT64_MAX
+			: s->limits.disk_bytes + s->disk_base + BLAME_LEAST);
 		free(path);
 	}
 }
