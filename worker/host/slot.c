@@ -79,6 +79,7 @@ slot_free(struct slot *s)
 	buf_clear(&s->tail);
 	explicit_bzero(s->token, sizeof s->token);
 	free(s->link);
+	free(s->base);
 	TAILQ_REMOVE(&s->all->list, s, entry);
 	s->all->n--;
 	free(s);

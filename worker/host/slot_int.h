@@ -38,6 +38,7 @@ struct slot {
 	char token[2 * TOKEN_BYTES + 1];
 
 	struct workspace ws;
+	char *base; /* the tree that it was made from */
 	char *link; /* directory of socket and worker.json */
 	int dir_fd; /* of the workspace's directory: a short way to sockets */
 	int listen_fd; /* the socket in the sandbox */
