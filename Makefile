@@ -145,6 +145,7 @@ help:
 	@echo 'make deps       Debian packages for build and demo (deps-test, deps-long: more)'
 	@echo 'make lint       format, layers, sizes, static analysis'
 	@echo 'make bench      ratios against bare bwrap, measured in one run'
+	@echo 'make bench-thousand  memory of 1,000 idle workers'
 	@echo 'make fuzz       the fuzzers, FUZZ_SECONDS each (default 60)'
 	@echo 'make test-long  kill tests and other long ones'
 	@echo 'make install    to DESTDIR and PREFIX ($(PREFIX)); make clean'

@@ -86,7 +86,12 @@ $(BUILD)/$(1:.c=): $(BUILD)/$(1:.c=.o) $(LIB_OBJS)
 		$$(call libs,$(PKGS_FORAY)) $$(LIBS)
 endef
 $(foreach b,$(wildcard tests/bench/*.c),$(eval $(call bench_program,$(b))))
-.PHONY: bench bench-all
+.PHONY: bench bench-all bench-thousand bench-thousand-all
+# Memory of 1,000 idle workers: about a minute, and 3 GiB.
+bench-thousand: deps
+	@$(MAKE) --no-print-directory bench-thousand-all
+bench-thousand-all: all $(BENCH_PROGS)
+	@python3 tests/bench/bench.py --build $(BUILD) --only thousand
 bench: deps
 	@$(MAKE) --no-print-directory bench-all
 bench-all: all $(BENCH_PROGS)

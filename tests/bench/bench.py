@@ -6,7 +6,9 @@
 Parts: sandbox (a command in the inner sandbox against bare nested bwrap),
 start (a worker from ASSIGN to READY), memory (PSS of waiting workers), try (one
 candidate of try_edits), snapshot (of a 20,000-file tree against cp -a), turn,
-fleet and cache (the model path, see model_path.py).
+fleet and cache (the model path, see model_path.py), rate (full sandboxes a
+second against bare bwrap), tree (a workspace over 50,000 files, and the patch of
+what changed in it). Only when asked for: thousand (memory of 1,000 idle workers).
 Times mean little on a busy machine: each part waits some seconds for a quiet
 moment, and the table says where there was none. What has an aim ends with "met"
 or "MISSED aim". Exit status 1 when something could not be measured; a missed
@@ -31,6 +33,9 @@ import model_path
 AIM_INNER = 1.3  # x bare nested bwrap
 AIM_START_MS = 60
 AIM_MEMORY_KIB = 1536
+AIM_THOUSAND_KIB = 2560
+AIM_RATE = 0.8  # of bare bwrap
+AIM_READY_MS = 30
 
 SANDBOX_ROUNDS = 100
 START_RUNS = 6
@@ -44,6 +49,12 @@ TREE_DIRS = 200
 SNAPSHOT_ROUNDS = 3
 SNAPSHOT_ENOUGH_S = 60
 QUIET_WAIT_S = 20
+THOUSAND = 1000
+RATE_S = 12
+BIG_FILES = 50000
+BIG_DIRS = 500
+READY_ROUNDS = 15
+CHANGED = (10, 1000)
 
 
 class Unmeasured(Exception):
@@ -433,8 +444,87 @@ def part_snapshot(b):
     t.add("snapshot, one file changed", got["changed"], floor=floor)
 
 
+def part_rate(b):
+    got = json.loads(b.run([b.program("tests/bench/full"), "rate", str(RATE_S)]))
+    t = b.table
+    t.add("bare outer bwrap, all processors", got["bare"], unit="a second")
+    t.add("full sandboxes, all processors", got["product"], unit="a second",
+          floor=("bare", got["bare"]))
+    # Each turn against the bare one right after it: others come and go.
+    t.add("  share of bare", [p / q for p, q in zip(got["product"],
+                                                    got["bare"])],
+          unit="of 1", aim=("at least", AIM_RATE))
+
+
+def part_thousand(b):
+    top = os.path.join(b.top, "thousand")
+    os.mkdir(top)
+    out = b.run([b.program("tests/bench/thousand"), str(THOUSAND),
+                 b.program("foray-host"), top])
+    got = json.loads(out)
+    name = "idle worker in its sandbox, %d at once" % got["workers"]
+    if got["group_kib"]:
+        b.table.add(name, [got["group_kib"]], unit="KiB charged",
+                    aim=("value", AIM_THOUSAND_KIB))
+    b.table.add("  by the fall of MemAvailable", [got["kib"]], unit="KiB",
+                aim=("value", AIM_THOUSAND_KIB))
+    b.table.add("  start of all of them", [got["start_s"] * 1e3 /
+                                           got["workers"]],
+                unit="ms each")
+
+
+def make_tree(tree, files, dirs):
+    rand = random.Random(2)
+    for d in range(dirs):
+        folder = os.path.join(tree, "d%02d" % (d // 10), "e%03d" % d)
+        os.makedirs(folder)
+        for i in range(files // dirs):
+            with open(os.path.join(folder, "f%03d" % i), "wb") as f:
+                f.write(b"line %d\n" % rand.getrandbits(30) * 20)
+    commit(tree)
+
+
+def timed(argv):
+    begin = time.monotonic()
+    subprocess.run(argv, check=True, stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return [(time.monotonic() - begin) * 1e3]
+
+
+def part_tree(b):
+    tree = os.path.join(b.top, "big")
+    make_tree(tree, BIG_FILES, BIG_DIRS)
+    full = b.program("tests/bench/full")
+    copy = timed(["cp", "-a", tree, os.path.join(b.top, "big-copy")])
+    worktree = timed(["git", "-C", tree, "worktree", "add", "--detach",
+                      os.path.join(b.top, "big-worktree")])
+    if os.geteuid() == 0:
+        # A snapshot belongs to the workers' uid.
+        b.run(["chown", "-R", "61184:61184", tree])
+    t = b.table
+    ready = json.loads(b.run([full, "ready", tree, str(READY_ROUNDS)]))["ready"]
+    t.add("workspace of %d files and a command" % BIG_FILES, ready,
+          floor=("git worktree", worktree), aim=("value", AIM_READY_MS))
+    t.add("  git worktree add", worktree)
+    t.add("  cp -a", copy)
+    got = json.loads(b.run([full, "patch", tree] + [str(n) for n in CHANGED]))
+    few, many = (got["patch %d" % n] for n in CHANGED)
+    for n in CHANGED:
+        t.add("patch of %d changed files" % n, got["patch %d" % n])
+        t.add("  finding them", got["list %d" % n])
+    # What it costs besides a fixed part (two runs of git) follows what
+    # changed, not the tree.
+    each = (statistics.median(many) - statistics.median(few)) / \
+        (CHANGED[1] - CHANGED[0])
+    t.add("  each changed file", [each])
+
+
+# Not in a plain run: some minutes.
+EXTRA = {"thousand": part_thousand}
+
 PARTS = {"sandbox": part_sandbox, "start": part_start, "memory": part_memory,
-         "try": part_try, "snapshot": part_snapshot, **model_path.PARTS}
+         "try": part_try, "snapshot": part_snapshot, "rate": part_rate,
+         "tree": part_tree, **model_path.PARTS}
 
 
 def remove(path):
@@ -451,7 +541,7 @@ def remove(path):
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--build", default="build")
-    ap.add_argument("--only", action="append", choices=sorted(PARTS))
+    ap.add_argument("--only", action="append", choices=sorted([*PARTS, *EXTRA]))
     ap.add_argument("--json", metavar="FILE")
     args = ap.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -459,8 +549,8 @@ def main():
     os.chmod(top, 0o755)  # started as root, another uid works in there
     bench = Bench(os.path.abspath(args.build), top)
     try:
-        for name, part in PARTS.items():
-            if args.only and name not in args.only:
+        for name, part in [*PARTS.items(), *EXTRA.items()]:
+            if name not in (args.only or PARTS):
                 continue
             print("bench: %s ..." % name, file=sys.stderr, flush=True)
             if not settle():

@@ -308,6 +308,7 @@ outer_spec(struct bed *b, const char *self, struct sandbox_spec *ret)
 		return;
 	b->overlay.on_tmpfs = b->layout == LAYOUT_TMPFS;
 	b->overlay.dir = stage_path(&b->st, b->ov);
+	strv_clear(&b->overlay.lowers);
 	strv_add(&b->overlay.lowers, b->base);
 	free(b->overlay.lowers.v[0]);
 	b->overlay.lowers.v[0] = stage_path(&b->st, b->base);

@@ -3,14 +3,16 @@
  * each gets a task and waits for the model's answer; then what is left of
  * MemAvailable tells.
  *
- *	thousand N HOST DIR     JSON: workers, kib (each, sandbox and all), and
- *	                        start_s
+ *	thousand N HOST DIR     JSON: workers, kib (each, sandbox and all),
+ *	                        group_kib (as their control group counts, or 0)
+ *	                        and start_s
  *
  * HOST: the program foray-host. DIR: an empty directory that every uid can
  * reach.
  */
 #include "common/compat.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -23,7 +25,9 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "common/text.h"
 #include "proto/peer.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/limits.h"
 #include "sandbox/stage.h"
 
@@ -54,6 +58,39 @@ available_kib(void)
 	    (at = strstr(buf_str(&b), "MemAvailable:")) != NULL)
 		kib = strtoull(at + strlen("MemAvailable:"), NULL, 10);
 	buf_clear(&b);
+	return kib;
+}
+
+/* What the kernel charges to the host and all below it, its own memory for them
+ * included: other programs do not disturb this one. 0: no group. */
+static uint64_t
+group_kib(pid_t host)
+{
+	char *prefix = xasprintf("foray-%ld-", (long)host), *path;
+	struct cgroup_site s;
+	uint64_t kib = 0;
+	struct dirent *d;
+	struct buf b;
+	DIR *p;
+
+	cgroup_find(&s);
+	p = s.dir[CGROUP_MEMORY] != NULL ? opendir(s.dir[CGROUP_MEMORY]) : NULL;
+	buf_init(&b, 64);
+	while (p != NULL && (d = readdir(p)) != NULL) {
+		if (!text_starts(d->d_name, prefix))
+			continue;
+		path = path_joinf(s.dir[CGROUP_MEMORY], "%s/%s", d->d_name,
+		    s.kind == CGROUP_V2 ? "memory.current"
+					: "memory.usage_in_bytes");
+		if (file_read(path, false, &b, NULL) == 0)
+			kib = strtoull(buf_str(&b), NULL, 10) >> 10;
+		free(path);
+	}
+	if (p != NULL)
+		closedir(p);
+	cgroup_site_clear(&s);
+	buf_clear(&b);
+	free(prefix);
 	return kib;
 }
 
@@ -217,8 +254,10 @@ main(int argc, char **argv)
 	end = loop_now_ms();
 	turn(&b, SETTLE_MS);
 	after = available_kib();
-	printf("{\"workers\": %ld, \"kib\": %.1f, \"start_s\": %.1f}\n",
+	printf("{\"workers\": %ld, \"group_kib\": %.1f, \"kib\": %.1f, "
+	       "\"start_s\": %.1f}\n",
 	    b.waiting,
+	    b.waiting > 0 ? (double)group_kib(pid) / (double)b.waiting : 0.0,
 	    b.waiting > 0 && after < before
 		? (double)(before - after) / (double)b.waiting
 		: 0.0,
@@ -226,6 +265,9 @@ main(int argc, char **argv)
 	if (fflush(stdout) == EOF)
 		fatal("stdout: %s", strerror(errno));
 	(void)kill(pid, SIGTERM);
-	(void)waitpid(pid, NULL, 0);
+	/* What comes is still taken: libzmq 4.3.4 aborts when a connection ends
+	 * whose messages were left waiting. */
+	while (waitpid(pid, NULL, WNOHANG) == 0)
+		(void)loop_once(b.loop, 20);
 	_exit(b.waiting == b.n ? 0 : 1); /* nothing here is worth tidying */
 }

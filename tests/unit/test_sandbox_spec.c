@@ -31,6 +31,12 @@ fill(struct sandbox_spec *s)
 		.procs = 3,
 		.cpu_s = 4,
 		.nofile = 5,
+		.memory_bytes = (uint64_t)6 << 40,
+		.pids = 7,
+		.cpu_milli = 8,
+		.disk_bytes = 9,
+		.output_bytes = 10,
+		.wall_ms = 11,
 	};
 	s->backend = BACKEND_CONTAINER;
 	s->keep_tty = true;

@@ -81,6 +81,7 @@ slot_free(struct slot *s)
 	explicit_bzero(s->token, sizeof s->token);
 	free(s->link);
 	free(s->tmp);
+	free(s->base);
 	TAILQ_REMOVE(&s->all->list, s, entry);
 	s->all->n--;
 	free(s);

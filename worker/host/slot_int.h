@@ -38,6 +38,7 @@ struct slot {
 	char token[2 * TOKEN_BYTES + 1];
 
 	struct workspace ws;
+	char *base; /* the tree that it was made from */
 	char *link; /* directory of socket and worker.json */
 	char *tmp;  /* backend container: the worker's /tmp; else NULL */
 	int dir_fd; /* of the workspace's directory: a short way to sockets */

@@ -129,11 +129,16 @@ list_cb(struct disk *d, void *ctx)
 		if (s->state == SLOT_ENDING || s->ws.layout == LAYOUT_TMPFS ||
 		    s->spare)
 			continue;
-		path = s->ws.layout == LAYOUT_COPY
-		    ? xstrdup(s->ws.tree_src)
-		    : path_join(s->ws.overlay.dir, "up");
+		/* What a copy began with is told by what it was made from: it
+		 * may have grown before anybody looks. */
+		if (s->ws.layout == LAYOUT_COPY)
+			path = xstrdup(s->disk_seen ? s->ws.tree_src : s->base);
+		else
+			path = path_join(s->ws.overlay.dir, "up");
 		disk_add(d, s->id, path,
-		    s->limits.disk_bytes + s->disk_base + BLAME_LEAST);
+		    s->ws.layout == LAYOUT_COPY && !s->disk_seen
+			? UINT64_MAX
+			: s->limits.disk_bytes + s->disk_base + BLAME_LEAST);
 		free(path);
 	}
 }
@@ -145,10 +150,11 @@ found_cb(uint64_t id, uint64_t bytes, bool deep, void *ctx)
 
 	if (s == NULL || s->state == SLOT_ENDING)
 		return;
-	/* A copy begins with the whole tree in it. */
-	if (!s->disk_seen && s->ws.layout == LAYOUT_COPY)
+	if (!s->disk_seen && s->ws.layout == LAYOUT_COPY) {
 		s->disk_base = bytes;
-	s->disk_seen = true;
+		s->disk_seen = true;
+		return;
+	}
 	s->disk_bytes = bytes > s->disk_base ? bytes - s->disk_base : 0;
 	if (deep)
 		slot_end(s, "disk",

@@ -158,6 +158,7 @@ make_workspace(struct slot *s, const struct order *o, struct err *e)
 	 * directory may still be there. */
 	dir = path_joinf(c->scratch, "%s.%ju", s->spare ? "spare" : s->name,
 	    (uintmax_t)s->id);
+	s->base = xstrdup(o->base);
 	r = workspace_create(dir, o->base, c->layout, &s->ws, e);
 	s->ws.overlay.tmpfs_bytes = slot_tmpfs_bytes(s);
 	free(dir);
