@@ -60,6 +60,16 @@ is_guard(const struct sandbox_spec *s, const struct sandbox_mount *m)
 	return false;
 }
 
+/* An empty directory over one that is not to be seen (profile.c). */
+static bool
+is_hiding(const struct sandbox_spec *s, size_t i)
+{
+	const struct sandbox_mount *m = &s->mounts[i];
+
+	return m->kind == MOUNT_TMPFS && i + 1 < s->n_mounts &&
+	    m[1].kind == MOUNT_REMOUNT_RO && strcmp(m[1].dst, m->dst) == 0;
+}
+
 static bool
 is_of_use(const struct sandbox_spec *s, const struct sandbox_mount *m,
     enum container_guards guards)
@@ -93,6 +103,14 @@ container_spec(
 	kept = xcalloc(s->n_mounts + 1, sizeof *kept);
 	for (size_t i = 0; i < s->n_mounts; i++) {
 		m = &s->mounts[i];
+		if (is_hiding(s, i)) {
+			kept[n++] = (struct sandbox_mount){
+				.kind = MOUNT_RO,
+				.src = xstrdup("/dev/null"),
+				.dst = xstrdup(m->dst),
+			};
+			continue;
+		}
 		if (!is_of_use(s, m, guards))
 			continue;
 		kept[n] = *m;

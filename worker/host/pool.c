@@ -37,6 +37,7 @@ make_key(const struct msg_assign *a, const struct sandbox_limits *outer,
 	hash_init(&st);
 	for (size_t i = 0; i < nitems(strs); i++)
 		hash_update(&st, strs[i], strlen(strs[i]) + 1);
+	hash_update(&st, &a->cache, sizeof a->cache);
 	hash_update(&st, outer, sizeof *outer);
 	hash_update(&st, inner, sizeof *inner);
 	hash_final(&st, ret);
