@@ -208,20 +208,21 @@ struct nested {
 };
 
 static int
-start(const struct nested *n, struct sandbox_start *s, struct sandbox_proc *p,
+start(struct direct *d, const struct sandbox_start *how, struct sandbox_proc *p,
     struct err *e)
 {
-	struct direct *d = n->d;
-	int listener = -1, r;
+	struct sandbox_start s = *how;
+	int listener = -1, r = 0;
 	struct err no_net;
 
 	if (d->net != NULL) {
-		s->ret_listen = &listener;
-		if ((r = single_start(d->net, e)) < 0)
-			return r;
+		s.ret_listen = &listener;
+		r = single_start(d->net, e);
 	}
+	if (r < 0)
+		return r;
 	e->code = 0;
-	if ((r = sandbox_start(s, p, e)) == ERR_SANDBOX)
+	if ((r = sandbox_start(&s, p, e)) == ERR_SANDBOX)
 		return why_not(d, e);
 	if (r == 0 && listener >= 0 &&
 	    single_listen(d->net, &listener, &no_net) < 0)
@@ -253,7 +254,7 @@ run(const struct nested *n, struct err *e)
 		return sigfd;
 	set_command(d, d->q->argv, shield);
 	if ((r = nest_stdin(&s.fds[0], &feeder, e)) == 0)
-		r = start(n, &s, &p, e);
+		r = start(d, &s, &p, e);
 	if (r == 0) {
 		ws = attend(&p, sigfd, d->net, d->q->max_ms, n->tty, &late);
 		if (!sandbox_finished(&p, ws, &status))

@@ -23,19 +23,17 @@
 #include "common/num.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "orchestrator/run/confine.h"
 #include "orchestrator/run/detect.h"
 #include "orchestrator/run/network.h"
 #include "orchestrator/run/recipe.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/resume.h"
-#include "orchestrator/run/settings.h"
 #include "orchestrator/run/wall.h"
 #include "orchestrator/verify/apply.h"
 #include "sandbox/policy/guard.h"
 #include "sandbox/profile_view.h"
 
-/* In the run's directory. */
-#define PROFILE_FILE "profile.json"
 #define MAX_PROTECTED 8192 /* TASK.guarded */
 
 void
@@ -115,47 +113,6 @@ find_tree(struct run *r, struct err *e)
 		    "the tree is the whole file system: name a directory "
 		    "with -C");
 	return 0;
-}
-
-static int
-read_profile(const struct store *s, struct profile_def *ret, struct err *e)
-{
-	char *path = path_join(store_dir(s), PROFILE_FILE);
-	int rc = ERR_NOTFOUND;
-
-	if (access(path, F_OK) == 0)
-		rc = profile_def_load(path, ret, e);
-	free(path);
-	return rc;
-}
-
-/* The sandbox of the commands. What is resumed or played again goes on in the
- * one that it began in; hosts read the file. */
-static int
-find_profile(struct run *r, struct err *e)
-{
-	json_t *settings = NULL, *j;
-	char *path, *text;
-	int rc;
-
-	rc = read_profile(r->store, &r->profile, e);
-	if (rc != ERR_NOTFOUND)
-		return rc;
-	if (r->old != NULL)
-		rc = read_profile(r->old, &r->profile, e);
-	if (rc == ERR_NOTFOUND && (rc = settings_load(&settings, e)) == 0)
-		rc = settings_profile(settings, r->o.profile, &r->profile, e);
-	json_decref(settings);
-	if (rc < 0)
-		return rc;
-	path = path_join(store_dir(r->store), PROFILE_FILE);
-	j = profile_def_json(&r->profile);
-	text = json_text(j);
-	json_decref(j);
-	rc = file_write(path, text, strlen(text), 0600, e);
-	free(text);
-	free(path);
-	return rc;
 }
 
 static int
@@ -326,7 +283,7 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 	char *scratch = path_join(cache, "scratch"), *profile;
 	int rc;
 
-	profile = path_join(store_dir(r->store), PROFILE_FILE);
+	profile = path_join(store_dir(r->store), RUN_PROFILE);
 	o.log = log;
 	o.scratch = scratch;
 	o.profile = profile;
@@ -417,7 +374,7 @@ run_through(struct run *r, struct err *e)
 	if ((r->o.branch != NULL &&
 		(rc = apply_branch_check(r->root, r->o.branch, e)) < 0) ||
 	    (rc = path_mkdirs(cache, 0700, e)) < 0 ||
-	    (rc = find_profile(r, e)) < 0 ||
+	    (rc = confine_find(r, e)) < 0 ||
 	    (rc = take_snapshot(r, cache, e)) < 0 ||
 	    (rc = find_tests(r, e)) < 0)
 		goto out;

@@ -1,0 +1,257 @@
+/* shell_compound.c - if, for, case and the like. */
+#include "common/compat.h"
+
+#include "sandbox/policy/shell_priv.h"
+
+/* --- compound commands -----------------------------------------------------
+ */
+
+static void
+do_done(struct sh_parser *p)
+{
+	static const char *const done[] = { "done", NULL };
+	static const char *const brace[] = { "}", NULL };
+
+	sh_newlines(p);
+	if (sh_take_keyword(p, "{")) {
+		sh_list(p, brace);
+		sh_expect(p, "}");
+	} else {
+		sh_expect(p, "do");
+		sh_list(p, done);
+		sh_expect(p, "done");
+	}
+}
+
+static void
+if_command(struct sh_parser *p)
+{
+	static const char *const then[] = { "then", NULL };
+	static const char *const parts[] = { "elif", "else", "fi", NULL };
+	static const char *const fi[] = { "fi", NULL };
+
+	do {
+		sh_list(p, then);
+		sh_expect(p, "then");
+		sh_list(p, parts);
+		sh_newlines(p);
+	} while (!p->failed && sh_take_keyword(p, "elif"));
+	if (sh_take_keyword(p, "else"))
+		sh_list(p, fi);
+	sh_expect(p, "fi");
+}
+
+static void
+while_command(struct sh_parser *p)
+{
+	static const char *const stop[] = { "do", NULL };
+
+	sh_list(p, stop);
+	do_done(p);
+}
+
+static void
+words_of(struct sh_parser *p, struct sh_word **words, size_t *n)
+{
+	for (;;) {
+		sh_blanks(p);
+		if (p->failed || !sh_at_word(p))
+			return;
+		sh_word(p, SH_ARGUMENT, words, n);
+	}
+}
+
+static void
+for_command(struct sh_parser *p)
+{
+	struct sh_word name, *words = NULL;
+	size_t n = 0;
+
+	sh_blanks(p);
+	if (sh_ahead(p, 0) == '(' && sh_ahead(p, 1) == '(') {
+		p->at += 2;
+		if (!sh_arith(p))
+			sh_fail(p, "for (( is not closed");
+	} else {
+		sh_one_word(p, &name);
+		sh_newlines(p);
+		if (sh_take_keyword(p, "in"))
+			words_of(p, &words, &n);
+	}
+	sh_blanks(p);
+	if (sh_ahead(p, 0) == ';')
+		p->at++;
+	do_done(p);
+}
+
+static void
+case_item(struct sh_parser *p)
+{
+	static const char *const esac[] = { "esac", NULL };
+	struct sh_word w;
+
+	if (sh_ahead(p, 0) == '(')
+		p->at++;
+	for (;;) {
+		sh_blanks(p);
+		sh_one_word(p, &w);
+		sh_blanks(p);
+		if (p->failed || sh_ahead(p, 0) != '|')
+			break;
+		p->at++;
+	}
+	if (sh_ahead(p, 0) != ')')
+		sh_fail(p, "a pattern of case is not closed");
+	p->at++;
+	sh_list(p, esac);
+	sh_newlines(p);
+	if (sh_ahead(p, 0) == ';' &&
+	    (sh_ahead(p, 1) == ';' || sh_ahead(p, 1) == '&'))
+		p->at += sh_ahead(p, 1) == ';' && sh_ahead(p, 2) == '&' ? 3 : 2;
+	else if (!p->failed && !sh_at_keyword(p, esac))
+		sh_fail(p, "';;' is missing");
+}
+
+static void
+case_command(struct sh_parser *p)
+{
+	struct sh_word w;
+
+	sh_blanks(p);
+	sh_one_word(p, &w);
+	sh_expect(p, "in");
+	for (;;) {
+		sh_newlines(p);
+		if (p->failed || sh_take_keyword(p, "esac"))
+			return;
+		case_item(p);
+	}
+}
+
+static void
+function_command(struct sh_parser *p)
+{
+	struct sh_word name = { 0 };
+
+	sh_blanks(p);
+	sh_one_word(p, &name);
+	if (p->failed)
+		return;
+	sh_add_function(p, name.text);
+	sh_blanks(p);
+	if (sh_ahead(p, 0) == '(' && sh_ahead(p, 1) != '(') {
+		size_t start = p->at;
+
+		p->at++;
+		sh_blanks(p);
+		/* else it is the body, a subshell */
+		if (sh_ahead(p, 0) == ')')
+			p->at++;
+		else
+			p->at = start;
+	}
+	sh_function_body(p);
+}
+
+static void
+brace_command(struct sh_parser *p)
+{
+	static const char *const stop[] = { "}", NULL };
+
+	sh_list(p, stop);
+	sh_expect(p, "}");
+}
+
+/* A name stands before it only when a compound command follows. */
+static void
+coproc_command(struct sh_parser *p)
+{
+	static const char *const starts[] = { "{", "if", "while", "until",
+		"for", "case", "select", "[[", NULL };
+	char word[64];
+	size_t end, start;
+
+	sh_blanks(p);
+	start = p->at;
+	if (sh_plain_word(p, word, sizeof word, &end) &&
+	    !sh_is_one_of(word, starts)) {
+		p->at = end;
+		sh_blanks(p);
+		if (sh_ahead(p, 0) != '(' && !sh_at_keyword(p, starts))
+			p->at = start;
+	}
+	sh_command(p);
+}
+
+static const struct {
+	const char *word;
+	void (*read)(struct sh_parser *p);
+	bool redirections; /* of it as a whole may follow */
+} keywords[] = {
+	{ "{", brace_command, true },
+	{ "if", if_command, true },
+	{ "while", while_command, true },
+	{ "until", while_command, true },
+	{ "for", for_command, true },
+	{ "select", for_command, true },
+	{ "case", case_command, true },
+	{ "[[", sh_conditional, true },
+	{ "function", function_command, true },
+	{ "coproc", coproc_command, false },
+};
+
+/* Words that only end something. */
+static const char *const closing[] = { "then", "elif", "else", "fi", "do",
+	"done", "esac", "}", "in", NULL };
+
+static void
+parenthesis(struct sh_parser *p)
+{
+	if (sh_ahead(p, 1) == '(') {
+		p->at += 2;
+		if (sh_arith(p)) {
+			sh_compound_redirections(p);
+			return;
+		}
+		p->at -= 2;
+	}
+	p->at++;
+	sh_list_until(p, ')');
+	sh_compound_redirections(p);
+}
+
+void
+sh_command(struct sh_parser *p)
+{
+	char word[16];
+	size_t end;
+
+	if (++p->depth > SH_MAX_DEPTH) {
+		sh_fail(p, "nested more than %d deep", SH_MAX_DEPTH);
+		p->depth--;
+		return;
+	}
+	sh_blanks(p);
+	if (sh_ahead(p, 0) == '(') {
+		parenthesis(p);
+		goto out;
+	}
+	if (sh_plain_word(p, word, sizeof word, &end)) {
+		for (size_t i = 0; i < nitems(keywords); i++) {
+			if (strcmp(word, keywords[i].word) != 0)
+				continue;
+			p->at = end;
+			keywords[i].read(p);
+			if (keywords[i].redirections && !p->failed)
+				sh_compound_redirections(p);
+			goto out;
+		}
+		if (sh_is_one_of(word, closing) && strcmp(word, "in") != 0) {
+			sh_fail(p, "'%s' stands where it can't", word);
+			goto out;
+		}
+	}
+	sh_simple(p);
+out:
+	p->depth--;
+}

@@ -1,0 +1,262 @@
+/* shell_expand.c - expansions and substitutions: what starts with "$", "`" or
+ * "<(". */
+#include "common/compat.h"
+
+#include "sandbox/policy/shell_priv.h"
+
+/* --- substitutions ---------------------------------------------------------
+ */
+
+/* From behind "$(", "<(" or ">(" to behind the parenthesis. */
+void
+sh_substitution(struct sh_parser *p)
+{
+	size_t outer = p->base_pending;
+	bool piped = p->piped;
+
+	if (!sh_step(p))
+		return;
+	p->base_pending = p->n_pending;
+	p->piped = false;
+	sh_list_until(p, ')');
+	if (p->n_pending > p->base_pending)
+		sh_fail(p, "a here-document has no body");
+	p->base_pending = outer;
+	p->piped = piped;
+}
+
+void
+sh_backquote(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
+{
+	size_t start = p->at;
+	struct sh_draft in = { 0 }, kept = { 0 };
+	bool differ = false;
+	int next;
+
+	sh_computed(p, d, NULL, 0);
+	p->at++;
+	while (sh_ahead(p, 0) != '`' && sh_ahead(p, 0) >= 0) {
+		next = sh_ahead(p, 1);
+		if (sh_ahead(p, 0) == '\\' &&
+		    (next == '$' || next == '`' || next == '\\')) {
+			p->at++;
+		} else if (in_quotes && sh_ahead(p, 0) == '\\' && next == '"') {
+			/* Gone within double quotes, and not in a
+			 * here-document: read both ways. */
+			sh_put(&kept, '\\', false);
+			differ = true;
+			p->at++;
+		}
+		sh_put(&in, sh_ahead(p, 0), false);
+		sh_put(&kept, sh_ahead(p, 0), false);
+		p->at++;
+	}
+	if (sh_ahead(p, 0) < 0)
+		sh_fail(p, "a backquote is not closed");
+	p->at++;
+	if (sh_step(p))
+		sh_nested(p, sh_dup(p->out, in.text, in.n), in.n);
+	if (differ && sh_step(p))
+		sh_nested(p, sh_dup(p->out, kept.text, kept.n), kept.n);
+	sh_draft_clear(&in);
+	sh_draft_clear(&kept);
+	if (!p->failed)
+		sh_put_source(p, d, start);
+}
+
+/* One step through text whose words don't matter, only what they start. */
+void
+sh_skim(struct sh_parser *p, bool in_quotes)
+{
+	struct sh_draft d = { 0 };
+	int c = sh_ahead(p, 0);
+
+	if (c == '\\' && sh_ahead(p, 1) >= 0)
+		p->at += 2;
+	else if (c == '\'' && !in_quotes)
+		sh_single_quote(p, &d);
+	else if (c == '"')
+		sh_double_quote(p, &d);
+	else if (c == '$')
+		sh_dollar(p, &d, in_quotes);
+	else if (c == '`')
+		sh_backquote(p, &d, in_quotes);
+	else if ((c == '<' || c == '>') && sh_ahead(p, 1) == '(' &&
+	    !in_quotes) {
+		p->at += 2;
+		sh_substitution(p);
+	} else {
+		p->at++;
+	}
+	sh_draft_clear(&d);
+}
+
+/* Arithmetic evaluates what variables hold, and that may hold a[$(...)]. */
+bool
+sh_arith(struct sh_parser *p)
+{
+	const size_t start = p->at;
+	const bool failed = p->failed;
+	size_t depth = 0;
+	bool names = false, good = false;
+	char error[sizeof p->out->error];
+	int c;
+
+	memcpy(error, p->out->error, sizeof error);
+	if (!sh_step(p))
+		return false;
+	while (!p->failed && (c = sh_ahead(p, 0)) >= 0) {
+		if (c == ')' && depth == 0)
+			break;
+		if (c == '(') {
+			depth++;
+			p->at++;
+		} else if (c == ')') {
+			depth--;
+			p->at++;
+		} else if (c == '<' || c == '>') {
+			p->at++; /* no process substitution here */
+		} else {
+			names |= sh_is_name_start(c) || c == '$';
+			sh_skim(p, false);
+		}
+	}
+	good = !p->failed && sh_ahead(p, 0) == ')' && sh_ahead(p, 1) == ')';
+	if (good) {
+		p->at += 2;
+		p->out->evaluates |= names;
+	} else {
+		p->at = start;
+		p->failed = failed;
+		memcpy(p->out->error, error, sizeof error);
+		(void)sh_step(p);
+	}
+	return good;
+}
+
+/* A subscript or $[...], from behind the bracket to behind the other. */
+void
+sh_brackets(struct sh_parser *p)
+{
+	size_t depth = 0;
+	int c;
+
+	while (!p->failed) {
+		c = sh_ahead(p, 0);
+		if (c < 0) {
+			sh_fail(p, "a bracket is not closed");
+		} else if (c == ']' && depth == 0) {
+			p->at++;
+			return;
+		} else if (c == '[' || c == ']') {
+			depth += c == '[' ? 1 : (size_t)-1;
+			p->at++;
+		} else {
+			p->out->evaluates |= sh_is_name_start(c);
+			sh_skim(p, false);
+		}
+	}
+}
+
+/* From behind "${" to behind the brace. */
+static void
+parameter(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
+{
+	size_t name;
+	int c = sh_ahead(p, 0);
+
+	if ((c == '!' || c == '#') && sh_ahead(p, 1) != '}')
+		p->at++;
+	name = p->at;
+	while (sh_is_name(sh_ahead(p, 0)))
+		p->at++;
+	if (p->at == name && sh_ahead(p, 0) > 0 &&
+	    strchr("@*#?-$!", sh_ahead(p, 0)) != NULL)
+		p->at++;
+	sh_computed(p, d, p->s + name, p->at - name);
+	if (p->at == name && sh_ahead(p, 0) != '}')
+		sh_fail(p, "${...} is none of the known forms");
+	if (sh_ahead(p, 0) == '[') {
+		p->at++;
+		sh_brackets(p);
+	}
+	/* ${x@P} is expanded like a prompt: substitutions run; ${x:n} is
+	 * arithmetic. */
+	if (sh_ahead(p, 0) == '@' ||
+	    (sh_ahead(p, 0) == ':' && sh_ahead(p, 1) > 0 &&
+		strchr("-=?+", sh_ahead(p, 1)) == NULL))
+		p->out->evaluates = true;
+	while (!p->failed && (c = sh_ahead(p, 0)) != '}') {
+		if (c < 0)
+			sh_fail(p, "${ is not closed");
+		/* Shells differ in what it quotes here. */
+		else if (c == '\'' && in_quotes)
+			sh_fail(p, "a single quote in \"${...}\"");
+		else
+			sh_skim(p, in_quotes);
+	}
+	p->at++;
+}
+
+/* At the dollar sign. */
+static void
+expansion(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
+{
+	size_t start = p->at, name;
+	int c = sh_ahead(p, 1);
+
+	if (c == '\\' && sh_ahead(p, 2) == '\n')
+		sh_fail(p, "a line ends within an expansion");
+	if (!sh_step(p))
+		return;
+	if (c == '\'' && !in_quotes) {
+		p->at++;
+		sh_ansi_quote(p, d);
+		return;
+	}
+	if (c == '"' && !in_quotes) {
+		p->at++;
+		sh_double_quote(p, d);
+		return;
+	}
+	p->at += 2;
+	if (c == '(') {
+		sh_computed(p, d, NULL, 0);
+		if (sh_ahead(p, 0) == '(') {
+			p->at++;
+			if (!sh_arith(p)) {
+				p->at--;
+				sh_substitution(p);
+			}
+		} else {
+			sh_substitution(p);
+		}
+	} else if (c == '{') {
+		parameter(p, d, in_quotes);
+	} else if (c == '[') {
+		sh_computed(p, d, NULL, 0);
+		sh_brackets(p);
+	} else if (sh_is_name_start(c)) {
+		name = p->at - 1;
+		while (sh_is_name(sh_ahead(p, 0)))
+			p->at++;
+		sh_computed(p, d, p->s + name, p->at - name);
+	} else if (c > 0 && strchr("@*#?-$!0123456789", c) != NULL) {
+		sh_computed(p, d, p->s + p->at - 1, 1);
+	} else {
+		p->at--; /* just a dollar sign */
+		sh_put(d, '$', true);
+		return;
+	}
+	if (!p->failed)
+		sh_put_source(p, d, start);
+}
+
+void
+sh_dollar(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
+{
+	if (++p->depth > SH_MAX_DEPTH)
+		sh_fail(p, "nested more than %d deep", SH_MAX_DEPTH);
+	expansion(p, d, in_quotes);
+	p->depth--;
+}
