@@ -298,7 +298,6 @@ hosts_start_local(struct hosts *hs, struct err *e)
 	struct strv argv = { 0 }, env = { 0 };
 	char *path = NULL;
 	int pipe[2] = { -1, -1 }, log = -1, r;
-	size_t i;
 	pid_t pid;
 
 	if ((r = path_program("foray-host", &path, e)) < 0)
@@ -326,8 +325,6 @@ hosts_start_local(struct hosts *hs, struct err *e)
 		strv_addf(&argv, "--network=%s", network);
 		free(network);
 	}
-	for (i = 0; i < hs->o.show.n; i++)
-		strv_addf(&argv, "--show=%s", hs->o.show.v[i]);
 	host_env(&env);
 	if ((pid = fork()) < 0) {
 		r = err_set(e, -errno, "fork: %s", strerror(errno));

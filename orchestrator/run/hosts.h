@@ -34,7 +34,6 @@ struct hosts_opts {
 	/* Of our own host. One of another machine with a weaker one than this
 	 * is refused. */
 	enum sandbox_backend backend;
-	struct strv show; /* more directories that workers may read */
 	/* Commands have a network: listen at hosts_network() before the start
 	 * of the local host. */
 	bool network;

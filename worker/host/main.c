@@ -50,6 +50,5 @@ main(int argc, char **argv)
 	status = host_run(&o, &place, &quota, &lines);
 	cgroup_forget(&quota.group); /* the launcher removes it */
 	place_clear(&place);
-	options_clear(&o);
 	return status;
 }

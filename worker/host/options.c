@@ -24,7 +24,6 @@ enum {
 	OPT_SCRATCH,
 	OPT_CACHE,
 	OPT_LIFELINE_FD,
-	OPT_SHOW,
 	OPT_PROFILE,
 	OPT_SANDBOX,
 	OPT_NETWORK,
@@ -41,7 +40,6 @@ static const struct option long_options[] = {
 	{ "scratch", required_argument, NULL, OPT_SCRATCH },
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "lifeline-fd", required_argument, NULL, OPT_LIFELINE_FD },
-	{ "show", required_argument, NULL, OPT_SHOW },
 	{ "profile", required_argument, NULL, OPT_PROFILE },
 	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
 	{ "network", required_argument, NULL, OPT_NETWORK },
@@ -63,8 +61,6 @@ static const char help_text[] =
     "  --idle-exit TIME    end after this time without a worker\n"
     "  --scratch DIR       where workspaces are made (default: CACHE/scratch)\n"
     "  --cache DIR         where snapshots are (default: ~/.cache/foray)\n"
-    "  --show DIR          show this directory to workers, read-only; may be\n"
-    "                      given again\n"
     "  --profile NAME      sandbox of commands: strict, default, build, debug,\n"
     "                      one of yours, or a file\n"
     "  --sandbox KIND      bwrap (default), or container: one layer less, where\n"
@@ -159,9 +155,6 @@ take_option(struct options *o, int c)
 			usage(xasprintf("--lifeline-fd: descriptor %d: %s",
 			    o->lifeline_fd, strerror(errno)));
 		break;
-	case OPT_SHOW:
-		strv_add(&o->show, absolute(optarg, "--show"));
-		break;
 	case OPT_PROFILE:
 		o->profile = optarg;
 		break;
@@ -214,10 +207,4 @@ options_parse(struct options *o, int argc, char **argv)
 		usage("--connect is missing");
 	if (o->slots == 0)
 		o->slots = options_processors();
-}
-
-void
-options_clear(struct options *o)
-{
-	strv_clear(&o->show);
 }

@@ -2,7 +2,6 @@
 #ifndef WORKER_HOST_OPTIONS_H
 #define WORKER_HOST_OPTIONS_H
 
-#include "common/strv.h"
 #include "sandbox/spec.h"
 
 struct options {
@@ -15,7 +14,6 @@ struct options {
 	uint64_t spares;       /* workers that wait, of these (pool.h) */
 	uint64_t idle_exit_ms; /* 0: never */
 	int lifeline_fd;       /* -1: not started by foray */
-	struct strv show;      /* more directories to show read-only */
 	const char *profile;   /* name or file; NULL: "default" */
 	enum sandbox_backend backend;
 };
@@ -24,6 +22,5 @@ struct options {
 void options_parse(struct options *o, int argc, char **argv);
 /* That we may use. */
 size_t options_processors(void);
-void options_clear(struct options *o);
 
 #endif

@@ -112,13 +112,11 @@ make_snapshots(const char *cache, char **ret, struct err *e)
 	return 0;
 }
 
-static int
-find_tools(const struct options *o, struct toolchain *ret, struct err *e)
+static void
+find_tools(struct toolchain *ret)
 {
 	const char *path = getenv("PATH");
-	char *home = NULL, *dir;
-	size_t i;
-	int r = 0;
+	char *home = NULL;
 
 	/* No home is no reason to stop: nothing of it is shown then. */
 	(void)path_home(&home, NULL);
@@ -126,16 +124,6 @@ find_tools(const struct options *o, struct toolchain *ret, struct err *e)
 		path = "/usr/local/bin:/usr/bin:/bin";
 	toolchain_find(path, home, NULL, ret);
 	free(home);
-	for (i = 0; i < o->show.n && r == 0; i++) {
-		dir = path_normal(o->show.v[i]);
-		if (!is_dir(dir) || strcmp(dir, "/") == 0)
-			r = err_set(e, ERR_USAGE,
-			    "--show: %s is no directory to show", dir);
-		else if (!strv_has(&ret->show, dir))
-			strv_add(&ret->show, dir);
-		free(dir);
-	}
-	return r;
 }
 
 static int
@@ -392,7 +380,7 @@ place_prepare(const struct options *o, struct place *ret, struct err *e)
 	if (r == 0)
 		r = path_program("foray-worker", &p.worker, e);
 	if (r == 0)
-		r = find_tools(o, &p.tools, e);
+		find_tools(&p.tools);
 	if (r == 0)
 		r = find_view(o, &p.view, e);
 	if (r == 0 && ipc != NULL && !is_dir(ipc))
