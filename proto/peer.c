@@ -323,8 +323,12 @@ set_int(struct peer *p, int option, int value, struct err *e)
 	return 0;
 }
 
+/* ipc: the kernel tells of the end of the other side, and heartbeats would wake
+ * idle processes and drop frozen ones. Worse, libzmq 4.3.4 aborts
+ * ("!_io_error") when one falls due on a connection that has ended while its
+ * input waits unread. */
 static int
-set_options(struct peer *p, struct err *e)
+set_options(struct peer *p, bool ipc, struct err *e)
 {
 	static const struct {
 		int option;
@@ -352,7 +356,7 @@ set_options(struct peer *p, struct err *e)
 
 	for (i = 0; i < nitems(opts); i++) {
 		if ((opts[i].router_only && !p->is_server) ||
-		    (opts[i].heartbeat && p->ops.no_heartbeat))
+		    (opts[i].heartbeat && ipc))
 			continue;
 		r = set_int(p, opts[i].option, opts[i].value, e);
 		if (r < 0)
@@ -375,7 +379,7 @@ seed_routing_ids(void)
 }
 
 static int
-peer_create(struct loop *l, void *zctx, bool is_server,
+peer_create(struct loop *l, void *zctx, bool is_server, bool ipc,
     const struct peer_ops *ops, void *ctx, struct peer **ret, struct err *e)
 {
 	struct peer *p = xcalloc(1, sizeof *p);
@@ -393,7 +397,7 @@ peer_create(struct loop *l, void *zctx, bool is_server,
 		peer_free(p);
 		return r;
 	}
-	r = set_options(p, e);
+	r = set_options(p, ipc, e);
 	if (r < 0) {
 		peer_free(p);
 		return r;
@@ -410,7 +414,7 @@ peer_bind(struct loop *l, void *zctx, const char *endpoint, bool world,
 	struct peer *p = NULL;
 	int fd = -1, r;
 
-	r = peer_create(l, zctx, true, ops, ctx, &p, e);
+	r = peer_create(l, zctx, true, path != NULL, ops, ctx, &p, e);
 	if (r < 0 || p == NULL)
 		return r;
 	if (path != NULL) {
@@ -448,7 +452,7 @@ peer_connect(struct loop *l, void *zctx, const char *endpoint,
 		if (r < 0)
 			return r;
 	}
-	r = peer_create(l, zctx, false, ops, ctx, &p, e);
+	r = peer_create(l, zctx, false, path != NULL, ops, ctx, &p, e);
 	if (r < 0 || p == NULL)
 		return r;
 	if (zmq_connect(p->sock, endpoint) < 0) {

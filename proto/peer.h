@@ -4,10 +4,10 @@
  * A server (ROUTER, mandatory routing) binds, a client (DEALER) connects. One
  * ZeroMQ multipart is: [routing id, ROUTER only] [worker name, may be empty]
  * [message]. Anything else is refused part by part and reported by on_bad; the
- * other peers are not disturbed. Linger is finite (500 ms), heartbeats every
- * second find a dead peer within three, reconnects come within 0.5 s, high
- * water is 1000 messages each way. A part larger than MSG_MAX_BYTES ends the
- * sender's connection below us: nobody is told.
+ * other peers are not disturbed. Linger is finite (500 ms), over TCP heartbeats
+ * every second find a dead peer within three, reconnects come within 0.5 s,
+ * high water is 1000 messages each way. A part larger than MSG_MAX_BYTES ends
+ * the sender's connection below us: nobody is told.
  *
  * Routing ids are made by the ROUTER (handover is off), and a client that
  * brings its own is refused, so a peer can't take the place of another. After
@@ -45,10 +45,6 @@ struct peer_ops {
 	/* Roles this side accepts messages from, as a bit set of 1u <<
 	 * ROLE_x; others are bad. */
 	unsigned accept_from;
-	/* Both ends are of one machine and die with each other in another way:
-	 * no heartbeats, which would wake an idle process each second and drop
-	 * a frozen one. */
-	bool no_heartbeat;
 };
 
 /* endpoint: "ipc:///path/of/socket" or "tcp://...". For ipc the socket file is

@@ -4,6 +4,7 @@
  */
 #include "common/compat.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -503,7 +504,23 @@ test_gone(void **state)
 	    peer_send(f->server, NULL, "", &m, NULL), -EHOSTUNREACH);
 }
 
-/* A stopped process answers no heartbeat. */
+/* A port that nobody has at this moment. */
+static void
+use_tcp(struct fixture *f)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof a;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, len), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+	snprintf(f->endpoint, sizeof f->endpoint, "tcp://127.0.0.1:%d",
+	    ntohs(a.sin_port));
+	close(fd);
+}
+
+/* Over TCP: a stopped process answers no heartbeat. */
 static void
 test_stopped(void **state)
 {
@@ -514,6 +531,7 @@ test_stopped(void **state)
 	pid_t pid;
 	int r;
 
+	use_tcp(f);
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
@@ -763,15 +781,9 @@ test_tcp(void **state)
 	struct fixture *f = *state;
 	struct seen s;
 	struct peer *c;
-	int port, r = -1;
 
-	for (port = 47100; port < 47200 && r < 0; port++) {
-		snprintf(f->endpoint, sizeof f->endpoint, "tcp://127.0.0.1:%d",
-		    port);
-		r = peer_bind(f->loop, f->zctx, f->endpoint, false, &server_ops,
-		    &f->at_server, &f->server, NULL);
-	}
-	assert_int_equal(r, 0);
+	use_tcp(f);
+	start_server(f);
 	f->at_server.answer = true;
 	c = start_client(f, &s);
 	send_audit(c, "w1", 5);

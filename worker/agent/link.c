@@ -57,7 +57,6 @@ static const struct peer_ops link_ops = {
 	.on_msg = on_msg,
 	.on_bad = on_bad,
 	.accept_from = 1u << ROLE_ORCH,
-	.no_heartbeat = true,
 };
 
 int

@@ -185,5 +185,4 @@ const struct peer_ops slot_peer_ops = {
 	.on_msg = slot_msg_cb,
 	.on_bad = slot_bad_cb,
 	.accept_from = 1u << ROLE_WORKER,
-	.no_heartbeat = true,
 };
