@@ -1,0 +1,319 @@
+/* judge_peel.c - what a command starts: shells and their texts, wrappers and
+ * their words; see judge.h. */
+#include "common/compat.h"
+
+#include "common/log.h"
+#include "common/text.h"
+#include "sandbox/policy/judge_priv.h"
+
+/* --- shell text ----------------------------------------------------------- */
+
+/* Is what the text runs open, or only what it runs it with? */
+static bool
+is_open(const char *text)
+{
+	struct sh_script *s = sh_parse(text, strlen(text));
+	bool open = s->error[0] != '\0';
+	size_t i;
+
+	for (i = 0; i < s->n && !open; i++)
+		open = s->cmds[i].n_words > 0 &&
+		    (s->cmds[i].words[0].flags & SH_COMPUTED) != 0;
+	sh_free(s);
+	return open;
+}
+
+void
+piece_text(struct piece *p, const char *text, bool computed, const char *var,
+    size_t at)
+{
+	const char *before = p->j->tainted;
+
+	if (computed)
+		piece_found(p, is_open(text) ? FIND_ASK : FIND_OPAQUE, at,
+		    "shell text that is computed%s%.60s",
+		    var != NULL ? " from $" : "", var != NULL ? var : "");
+	/* What the assignment before it changes, changes it for all inside. */
+	if (p->taint != NULL)
+		p->j->tainted = p->taint;
+	judge_text(p->j, judge_keep(p->j, xstrdup(text)), strlen(text));
+	p->j->tainted = before;
+}
+
+static void
+text_of_words(struct piece *p, const struct sh_word *w, size_t n, size_t at)
+{
+	bool computed = false;
+	const char *var = NULL;
+	struct buf b;
+	size_t i;
+
+	buf_init(&b, BUF_NOMAX);
+	for (i = 0; i < n; i++) {
+		(void)buf_printf(&b, "%s%s", i > 0 ? " " : "", w[i].text);
+		computed |= (w[i].flags & SH_COMPUTED) != 0;
+		if (var == NULL)
+			var = w[i].var;
+	}
+	piece_text(p, buf_str(&b), computed, var, at);
+	buf_clear(&b);
+}
+
+static bool
+is_stdin(const char *s)
+{
+	return strcmp(s, "-") == 0 || strcmp(s, "/dev/stdin") == 0 ||
+	    strcmp(s, "/dev/fd/0") == 0 || strcmp(s, "/proc/self/fd/0") == 0;
+}
+
+/* A shell that reads its commands from its input. */
+static void
+shell_input(struct piece *p)
+{
+	const struct sh_cmd *c = p->cmd;
+	const struct sh_redir *r = NULL;
+	size_t i;
+
+	for (i = 0; c != NULL && i < c->n_redirs; i++)
+		if (c->redirs[i].fd <= 0 &&
+		    (c->redirs[i].op == SH_IN ||
+			c->redirs[i].op == SH_HEREDOC ||
+			c->redirs[i].op == SH_HERESTRING))
+			r = &c->redirs[i];
+	if (r != NULL && r->op != SH_IN)
+		piece_text(p, r->target.text,
+		    (r->target.flags & SH_COMPUTED) != 0, r->target.var,
+		    UNSPELLED);
+	else if (r != NULL && (r->target.flags & SH_COMPUTED) != 0)
+		piece_found(p, FIND_ASK, UNSPELLED,
+		    "a shell that reads its commands from what is computed");
+	else if (r == NULL && ((c != NULL && c->piped) || p->j->fed))
+		piece_found(p, FIND_ASK, UNSPELLED,
+		    "a shell that reads its commands from a pipe");
+}
+
+/* True: what it runs is told by its parts. */
+static bool
+shell(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
+    size_t n)
+{
+	bool text = false, input = false;
+	struct opts o;
+	struct opt t;
+
+	opts_begin(&o, wr->spec, w, n);
+	while (opts_next(&o, &t)) {
+		const char *s = w[t.at].text;
+
+		text |= t.letter == 'c';
+		input |= t.letter == 's';
+		if (t.kind == OPT_POWER_VALUE)
+			piece_found(p, FIND_POWER, p->off + t.at, "%s", s);
+		if (t.kind == OPT_SHELL && t.has_value) {
+			piece_text(p, t.value.text,
+			    (t.value.flags & SH_COMPUTED) != 0, t.value.var,
+			    p->off + t.at);
+			return true;
+		}
+		if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED)
+			continue;
+		/* +O extglob, +x: options too. */
+		if (s[0] == '+' && s[1] != '\0') {
+			o.operands = false;
+			if (s[1] == 'O' || s[1] == 'o')
+				o.i++;
+			continue;
+		}
+		if (text) {
+			if (s[0] == '-' && s[1] == '\0' && t.at + 1 < n) {
+				o.operands = true;
+				continue;
+			}
+			text_of_words(p, &w[t.at], 1, p->off + t.at);
+			return true;
+		}
+		if (text_starts(s, "<("))
+			piece_found(p, FIND_ASK, p->off + t.at,
+			    "a shell that runs what a process writes");
+		if (!is_stdin(s))
+			return input;
+		break;
+	}
+	shell_input(p);
+	return p->cmd != NULL && p->cmd->n_redirs > 0;
+}
+
+/* --- wrappers ------------------------------------------------------------- */
+
+/* xargs: words of its input behind, or in the place of a mark. */
+static void
+from_input(struct piece *p, const struct sh_word *w, size_t n, const char *mark)
+{
+	struct sh_word *a = judge_words(p->j, n + 1), *extra = &a[n];
+	size_t i;
+
+	memcpy(a, w, n * sizeof *w);
+	if (mark == NULL) {
+		extra->text = (char *)(uintptr_t) "$input";
+		extra->len = strlen(extra->text);
+		extra->flags = SH_COMPUTED;
+		extra->var = (char *)(uintptr_t) "(the input)";
+	}
+	for (i = 0; mark != NULL && i < n; i++)
+		if (strstr(a[i].text, mark) != NULL) {
+			a[i].flags |= SH_COMPUTED | SH_QUOTED;
+			if (strcmp(a[i].text, mark) == 0)
+				a[i].text = (char *)(uintptr_t) "$input";
+			a[i].var = (char *)(uintptr_t) "(the input)";
+		}
+	judge_argv(p, a, n + (mark == NULL), p->needs_cover);
+}
+
+/* What wraps, and where the command that it starts begins. */
+struct peeled {
+	size_t at; /* of the first word of the command; n: there is none */
+	bool done; /* what it runs was judged */
+	bool self; /* it starts nothing: judge it as it is */
+	const char *mark; /* xargs -I */
+};
+
+static void
+walk(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
+    size_t n, struct peeled *ret)
+{
+	size_t skip = wr->skip, subs = 0, k;
+	const char *s;
+	struct opts o;
+	struct opt t;
+	char name[64];
+
+	for (s = wr->sub; s != NULL && *s != '\0'; subs++)
+		s += strcspn(s, " ") + strspn(s + strcspn(s, " "), " ");
+	opts_begin(&o, wr->spec, w, n);
+	o.i = 1 + subs;
+	*ret = (struct peeled){ .at = n };
+	while (opts_next(&o, &t)) {
+		k = p->off + t.at;
+		switch ((int)t.kind) {
+		case OPT_DRY:
+			ret->self = true;
+			break;
+		case OPT_POWER_VALUE:
+			piece_found(
+			    p, FIND_POWER, k, "%s %s", wr->name, w[t.at].text);
+			break;
+		case OPT_WRITE:
+			judge_write(p->j, &t.value, p->src, p->src_len);
+			break;
+		case OPT_REST:
+			ret->at = t.at + 1;
+			return;
+		case OPT_SHELL:
+			if (t.has_value && strcmp(wr->name, "env") == 0) {
+				struct sh_word *a =
+				    judge_words(p->j, n - o.i + 1);
+
+				a[0] = t.value;
+				memcpy(a + 1, w + o.i, (n - o.i) * sizeof *w);
+				text_of_words(p, a, n - o.i + 1, k);
+				ret->done = true;
+				return;
+			}
+			if (t.has_value)
+				text_of_words(p, &t.value, 1, k);
+			ret->done = t.has_value;
+			break;
+		case OPT_VALUE:
+			if (wr->kind == WRAP_INPUT && t.letter == 'I' &&
+			    t.has_value)
+				ret->mark = t.value.text;
+			break;
+		case OPT_MAYBE:
+			if (wr->kind == WRAP_INPUT && t.letter != 'l' &&
+			    !text_starts(w[t.at].text, "--max"))
+				ret->mark = "{}";
+			break;
+		case OPT_OPERAND:
+		case OPT_COMPUTED:
+			if ((wr->flags & WRAP_ASSIGNS) != 0 &&
+			    strchr(w[t.at].text, '=') != NULL &&
+			    w[t.at].text[0] != '=') {
+				if (assign_is_dangerous(
+					w[t.at].text, name, sizeof name))
+					piece_taint(p, name, k);
+				continue;
+			}
+			if (skip > 0) {
+				skip--;
+				continue;
+			}
+			ret->at = t.at;
+			return;
+		default:
+			break;
+		}
+	}
+}
+
+static void
+shell_wrapper(struct piece *p, const struct wrapper *wr,
+    const struct sh_word *w, size_t n)
+{
+	size_t end = n, i;
+
+	if ((wr->flags & WRAP_LISTED) != 0)
+		for (end = 0; end < n && strncmp(w[end].text, ":::", 3) != 0;)
+			end++;
+	if ((wr->flags & WRAP_FIRST) != 0)
+		end = 1;
+	if ((wr->flags & WRAP_LISTED) != 0)
+		piece_found(p, FIND_OPAQUE, p->off,
+		    "%s, which puts words into what it runs", wr->name);
+	if ((wr->flags & WRAP_EACH) == 0)
+		text_of_words(p, w, end, (size_t)(w - p->w));
+	for (i = 0; (wr->flags & WRAP_EACH) != 0 && i < end; i++)
+		if (w[i].text[0] != '-')
+			text_of_words(p, &w[i], 1, (size_t)(w - p->w) + i);
+}
+
+bool
+piece_peel(struct piece *p, const struct wrapper *wr)
+{
+	const struct sh_word *w = p->w + p->off;
+	size_t n = p->n - p->off;
+	struct peeled in;
+
+	if ((wr->flags & WRAP_PRIV) != 0)
+		piece_found(p, FIND_ASK, p->off, "%s", wr->name);
+	if (wr->kind == WRAP_SH) {
+		if (shell(p, wr, w, n))
+			p->needs_cover = false;
+		return false;
+	}
+	walk(p, wr, w, n, &in);
+	if (in.done && (wr->flags & WRAP_OWN) == 0)
+		p->needs_cover = false;
+	if (in.done || in.at >= n ||
+	    (in.self && (wr->flags & WRAP_LOOKUP) != 0))
+		return false;
+	if (wr->kind == WRAP_SHELL) {
+		if ((wr->flags & WRAP_FIRST) == 0 ||
+		    (w[in.at].text[0] != '\0' &&
+			strcmp(w[in.at].text, "-") != 0))
+			shell_wrapper(p, wr, w + in.at, n - in.at);
+		if ((wr->flags & WRAP_OWN) == 0)
+			p->needs_cover = false;
+		return false;
+	}
+	if (wr->kind == WRAP_INPUT) {
+		from_input(p, w + in.at, n - in.at, in.mark);
+		p->needs_cover = false;
+		return false;
+	}
+	if ((wr->flags & WRAP_OWN) != 0) {
+		judge_argv(p, w + in.at, n - in.at, false);
+		return false;
+	}
+	p->off += in.at;
+	return true;
+}
