@@ -304,7 +304,7 @@ one_command(struct judge *j, const struct sh_cmd *c)
 		.cmd = c,
 		.w = c->words,
 		.n = c->n_words,
-		.needs_cover = true };
+		.needs_cover = !j->only_blocks };
 
 	redirections(j, c);
 	if (c->n_words > 0)
@@ -316,13 +316,13 @@ judge_argv(
     struct piece *outer, const struct sh_word *w, size_t n, bool needs_cover)
 {
 	struct judge *j = outer->j;
-	const char *before = j->tainted;
+	struct judge before = *j;
 	struct piece p = { .j = j,
 		.src = outer->src,
 		.src_len = outer->src_len,
 		.w = w,
 		.n = n,
-		.needs_cover = needs_cover };
+		.needs_cover = needs_cover && !j->only_blocks };
 
 	if (n == 0)
 		return;
@@ -333,10 +333,12 @@ judge_argv(
 	}
 	if (outer->taint != NULL)
 		j->tainted = outer->taint;
+	j->only_blocks = !p.needs_cover;
 	j->depth++;
 	piece_judge(&p);
 	j->depth--;
-	j->tainted = before;
+	j->tainted = before.tainted;
+	j->only_blocks = before.only_blocks;
 }
 
 void

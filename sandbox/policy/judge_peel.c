@@ -40,6 +40,16 @@ piece_text(struct piece *p, const char *text, bool computed, const char *var,
 	p->j->tainted = before;
 }
 
+void
+piece_named(struct piece *p, const char *text, size_t at)
+{
+	bool before = p->j->only_blocks;
+
+	p->j->only_blocks = true;
+	piece_text(p, text, false, NULL, at);
+	p->j->only_blocks = before;
+}
+
 static void
 text_of_words(struct piece *p, const struct sh_word *w, size_t n, size_t at)
 {
@@ -135,8 +145,8 @@ shell(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 		if (text_starts(s, "<("))
 			piece_found(p, FIND_ASK, p->off + t.at,
 			    "a shell that runs what a process writes");
-		if (!is_stdin(s))
-			return input;
+		if (!input && !is_stdin(s))
+			return false;
 		break;
 	}
 	shell_input(p);

@@ -150,16 +150,16 @@ block(struct piece *p, const struct sh_word *w, size_t n)
 
 /* --- allow rules ---------------------------------------------------------- */
 
-/* Do the words that a rule spells out reach the command itself and all that no
- * star may stand for? spelled: in words of the piece. */
+/* What no star may stand for and the words that a rule spells out, from..to of
+ * the piece, do not hold; not those of the global options, which it skips. */
 static const struct finding *
-uncovered(const struct piece *p, size_t spelled, size_t from, size_t to)
+uncovered(const struct piece *p, size_t from, size_t to, size_t skipped)
 {
 	size_t i;
 
 	for (i = 0; i < p->n_f; i++)
-		if (p->f[i].at >= spelled ||
-		    (p->f[i].at >= from && p->f[i].at < to))
+		if (p->f[i].at < from || p->f[i].at >= to ||
+		    (p->f[i].at > from && p->f[i].at <= from + skipped))
 			return &p->f[i];
 	return NULL;
 }
@@ -183,7 +183,7 @@ cover(struct piece *p, const struct sh_word *plain, const struct rule **near)
 			    (l != p->off && l + x->spelled <= p->off))
 				continue;
 			*near = x;
-			if (uncovered(p, l + x->spelled, 0, 0) == NULL)
+			if (uncovered(p, l, l + x->spelled, 0) == NULL)
 				return x;
 		}
 		if (plain == NULL ||
@@ -191,8 +191,7 @@ cover(struct piece *p, const struct sh_word *plain, const struct rule **near)
 			continue;
 		*near = x;
 		spelled = p->off + x->spelled + (x->spelled > 1 ? p->shift : 0);
-		if (uncovered(p, spelled, p->off + 1, p->off + 1 + p->shift) ==
-		    NULL)
+		if (uncovered(p, p->off, spelled, p->shift) == NULL)
 			return x;
 	}
 	return NULL;

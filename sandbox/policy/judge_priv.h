@@ -25,6 +25,7 @@ struct judge {
 	bool linear; /* each command runs in the shell itself, in order */
 	bool fed;    /* a group of commands has a here-document */
 	bool functions_hold; /* calls of its functions are such calls */
+	bool only_blocks;    /* what is inside needs no allow rule */
 	const char *tainted; /* a variable that changes what runs, or NULL */
 	struct strv kept;    /* strings that words point into */
 	struct sh_word **arrays;
@@ -86,6 +87,8 @@ void piece_raise(struct piece *p, enum ruling v, const char *rule,
 void piece_taint(struct piece *p, const char *name, size_t at);
 
 /* judge_peel.c */
+/* A command that an option or an alias names: rules must not block it. */
+void piece_named(struct piece *p, const char *text, size_t at);
 /* True: another command begins at p->off. False: nothing more is inside; what
  * is left is judged by itself when p->needs_cover is still set. */
 bool piece_peel(struct piece *p, const struct wrapper *wr);

@@ -94,11 +94,11 @@ option(struct view *v, const struct opt *t)
 		piece_found(p, FIND_POWER, at,
 		    "%s %.80s, which runs something,", name, v->w[t->at].text);
 		if (t->has_value && (t->value.flags & SH_COMPUTED) == 0)
-			piece_text(p,
+			piece_named(p,
 			    text_starts(t->value.text, "exec=")
 				? t->value.text + 5
 				: t->value.text,
-			    false, NULL, at);
+			    at);
 		break;
 	case OPT_SHELL:
 		if (t->has_value)

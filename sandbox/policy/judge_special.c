@@ -120,7 +120,7 @@ git_alias(struct piece *p, const char *value, size_t at)
 	char *text =
 	    value[0] == '!' ? xstrdup(value + 1) : xasprintf("git %s", value);
 
-	piece_text(p, text, false, NULL, at);
+	piece_named(p, text, at);
 	free(text);
 }
 

@@ -78,7 +78,7 @@ static const struct wrapper wrappers[] = {
 	{ "entr", WRAP_ARGV, WRAP_OWN, 0, NULL, "+" },
 	{ "fakeroot", WRAP_ARGV, WRAP_OWN, 0, NULL, "+ l=A s=A i=A" },
 	{ "flock", WRAP_ARGV, WRAP_OWN, 1, NULL,
-	    "+ c=X --command=X w=A --timeout=A E=A" },
+	    "c=X --command=X w=A --timeout=A E=A" },
 	{ "gdb", WRAP_ARGV, WRAP_OWN, 0, "--args", "+" },
 	{ "git", WRAP_ARGV, WRAP_OWN, 0, "bisect run", "+" },
 	{ "git", WRAP_SHELL, WRAP_OWN, 0, "submodule foreach", "+" },
