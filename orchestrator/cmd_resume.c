@@ -9,12 +9,14 @@
 #include "common/num.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
+#include "orchestrator/run/approve.h"
 #include "orchestrator/run/run.h"
 
 #define HINT_MAX 1000 /* as a hypothesis */
 
 enum {
-	OPT_JSON = 256
+	OPT_JSON = 256,
+	OPT_ASK
 };
 
 static int cmd_resume_main(int argc, char **argv);
@@ -22,13 +24,15 @@ static int cmd_replay_main(int argc, char **argv);
 
 const struct cmd cmd_resume = {
 	.name = "resume",
-	.synopsis = "[-n WORKERS] [BUDGETS] [--json] [RUN] [HINT]",
+	.synopsis = "[-n WORKERS] [BUDGETS] [--ask HOW] [--json] [RUN] [HINT]",
 	.purpose = "Carry on after a crash, an interrupt or a spent budget",
 	.help =
 	    "  -n, --workers N       workers at once (as before)\n"
 	    "      --max-usd F, --max-tokens N, --max-calls N, --max-time D\n"
 	    "                        new limits, of what was spent before and "
 	    "now together\n"
+	    "      --ask HOW         what the rules ask for: prompt, deny, "
+	    "allow\n"
 	    "      --json            one event a line on stdout\n\n"
 	    "What is finished is kept, what was answered is not asked again. "
 	    "A HINT is tried\nas one more hypothesis.\n",
@@ -58,6 +62,8 @@ set_limit(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case CMD_MAX_TOKENS:
 	case CMD_MAX_USD:
 		return cmd_limit(o, opt, arg, e);
+	case OPT_ASK:
+		return approve_option(o, arg, e);
 	default:
 		o->json = true;
 		break;
@@ -74,6 +80,7 @@ options(
 		{ "json", no_argument, NULL, OPT_JSON },
 		{ "help", no_argument, NULL, 'h' },
 		{ "workers", required_argument, NULL, 'n' },
+		{ "ask", required_argument, NULL, OPT_ASK },
 		{ "max-time", required_argument, NULL, CMD_MAX_TIME },
 		{ "max-calls", required_argument, NULL, CMD_MAX_CALLS },
 		{ "max-tokens", required_argument, NULL, CMD_MAX_TOKENS },
@@ -88,7 +95,8 @@ options(
 		    argc, argv, limits ? ":n:h" : ":h", all, NULL)) != -1) {
 		if (opt == 'h')
 			return cmd_help(c);
-		if (opt == '?' || opt == ':' || (!limits && opt != OPT_JSON))
+		if (opt == '?' || opt == ':' ||
+		    (!limits && opt != OPT_JSON && opt != OPT_ASK))
 			return cmd_bad_option(c, opt, argv);
 		if (set_limit(o, opt, optarg != NULL ? optarg : "", &e) < 0)
 			return cmd_usage(c, "%s", e.text);

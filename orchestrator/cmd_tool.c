@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
+#include "orchestrator/run/approve.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/verify/apply.h"
 #include "sandbox/snapshot.h"
@@ -25,6 +26,7 @@ const struct cmd cmd_tool = {
 	    "  -t, --test CMD      protects the files that it names\n"
 	    "      --protect GLOB  more protected files\n"
 	    "      --profile NAME  sandbox of the command\n"
+	    "      --ask HOW       what the rules ask for: prompt, deny, allow\n"
 	    "      --apply         put what the call changed on the tree\n\n"
 	    "Prints {\"ok\":true,\"result\":...,\"patch\":...} or "
 	    "{\"ok\":false,\"error\":...} (exit 1).\n",
@@ -102,11 +104,13 @@ cmd_tool_main(int argc, char **argv)
 		{ "test", required_argument, NULL, 't' },
 		{ "protect", required_argument, NULL, 'p' },
 		{ "profile", required_argument, NULL, 'P' },
+		{ "ask", required_argument, NULL, 'k' },
 		{ "apply", no_argument, NULL, 'a' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct run_opts o = { .repo = ".", .workers = 1, .quiet = true };
+	struct err e;
 	int opt, r;
 
 	opterr = 0;
@@ -123,7 +127,9 @@ cmd_tool_main(int argc, char **argv)
 			o.profile = optarg;
 		else if (opt == 'a')
 			o.apply = true;
-		else
+		else if (opt == 'k' && approve_option(&o, optarg, &e) < 0)
+			return cmd_usage(&cmd_tool, "%s", e.text);
+		else if (opt != 'k')
 			return cmd_bad_option(&cmd_tool, opt, argv);
 	}
 	if (argc - optind != 2)

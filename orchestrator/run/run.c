@@ -23,6 +23,7 @@
 #include "common/num.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "orchestrator/run/approve.h"
 #include "orchestrator/run/detect.h"
 #include "orchestrator/run/recipe.h"
 #include "orchestrator/run/reproduce.h"
@@ -410,6 +411,7 @@ run_through(struct run *r, struct err *e)
 		(rc = apply_branch_check(r->root, r->o.branch, e)) < 0) ||
 	    (rc = path_mkdirs(cache, 0700, e)) < 0 ||
 	    (rc = find_profile(r, e)) < 0 ||
+	    (rc = approvals_create(r, &r->approvals, e)) < 0 ||
 	    (rc = take_snapshot(r, cache, e)) < 0 ||
 	    (rc = find_tests(r, e)) < 0)
 		goto out;
@@ -516,6 +518,7 @@ finish(struct run *r)
 static void
 clear(struct run *r)
 {
+	approvals_free(r->approvals);
 	models_free(r);
 	sched_free(r);
 	resume_free(r);

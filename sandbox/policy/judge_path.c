@@ -89,7 +89,8 @@ judge_file(const struct rules *r, enum rule_about about, const char *path,
 		return d->ruling;
 	}
 	*layer = r->def.layer;
-	return tool ? r->def.ruling : RULING_ALLOW;
+	/* Reading what is there is what a worker is for. */
+	return tool && about == RULE_EDIT ? r->def.ruling : RULING_ALLOW;
 }
 
 static bool

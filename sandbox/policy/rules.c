@@ -239,7 +239,7 @@ note_blocking(struct rules *r, const struct rule *rule)
 		r->blocks_commands = true;
 	if (rule->about == RULE_EDIT)
 		r->blocks_edits = true;
-	if (rule->about == RULE_READ)
+	if (rule->about == RULE_READ || rule->about == RULE_GREP)
 		r->blocks_reads = true;
 }
 
