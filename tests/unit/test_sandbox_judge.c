@@ -193,9 +193,10 @@ test_everyday(void **state)
 		if (*line == '\0' || strncmp(line, "##", 2) == 0)
 			continue;
 		for (w = line; (w = strstr(w, "\\n")) != NULL; w++) {
-			/* "\\n" stays what it is */
-			if (w > line && w[-1] == '\\')
+			if (w > line && w[-1] == '\\') {
+				memmove(w - 1, w, strlen(w) + 1);
 				continue;
+			}
 			*w = '\n';
 			memmove(w + 1, w + 2, strlen(w + 2) + 1);
 		}
