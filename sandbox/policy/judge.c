@@ -206,17 +206,50 @@ functions_hold(const struct sh_script *s, const char *text, size_t len)
 	return hold;
 }
 
+static void
+taint_by_name(struct judge *j, const char *name, size_t len)
+{
+	if (len > 0 && name_is_dangerous(name, len))
+		j->tainted = judge_keep(j, xstrndup(name, len));
+}
+
+/* "for NAME", "select NAME", "${NAME:=...}": set without an assignment. */
+static void
+look_for_names(struct judge *j, const char *text, size_t len)
+{
+	static const char *const before[] = { "for ", "select ", "${" };
+	const char *p, *end = text + len;
+	size_t i, n;
+
+	for (i = 0; i < nitems(before); i++)
+		for (p = text; (p = memmem(p, (size_t)(end - p), before[i],
+				    strlen(before[i]))) != NULL;) {
+			p += strlen(before[i]);
+			for (n = 0; p + n < end &&
+			     (p[n] == '_' || (p[n] >= 'A' && p[n] <= 'Z'));)
+				n++;
+			if (i < 2 ||
+			    ((size_t)(end - p) > n + 1 &&
+				(p[n] == '=' ||
+				    (p[n] == ':' && p[n + 1] == '='))))
+				taint_by_name(j, p, n);
+		}
+}
+
 /* Assignments outlast their command, wherever they stand. */
 static void
 look_ahead(struct judge *j, const char *text, size_t len)
 {
 	static const char *const declare[] = { "export", "declare", "typeset",
 		"readonly", "local" };
+	static const char *const setters[] = { "read", "mapfile", "readarray",
+		"printf", "getopts" };
 	const struct sh_script *s = j->script;
 	char name[64];
 	size_t i, k, m;
 
 	j->linear = is_linear(text, len);
+	look_for_names(j, text, len);
 	j->functions_hold = s->n_functions > 0 && functions_hold(s, text, len);
 	for (i = 0; i < s->n; i++) {
 		const struct sh_cmd *c = &s->cmds[i];
@@ -227,6 +260,11 @@ look_ahead(struct judge *j, const char *text, size_t len)
 			if (c->redirs[k].op == SH_HEREDOC ||
 			    c->redirs[k].op == SH_HERESTRING)
 				j->fed = true;
+		for (m = 0; c->n_words > 0 && m < nitems(setters); m++)
+			if (strcmp(c->words[0].text, setters[m]) == 0)
+				for (k = 1; k < c->n_words; k++)
+					taint_by_name(j, c->words[k].text,
+					    c->words[k].len);
 		for (m = 0; c->n_words > 0 && m < nitems(declare); m++)
 			if (strcmp(c->words[0].text, declare[m]) == 0) {
 				w = c->words + 1;
@@ -236,18 +274,32 @@ look_ahead(struct judge *j, const char *text, size_t len)
 		if (c->n_words > 0 && w == c->assigns)
 			continue; /* before a command: for that alone */
 		for (k = 0; k < n; k++)
-			if (assign_is_dangerous(w[k].text, name, sizeof name))
+			if (assign_is_dangerous(w[k].text, name, sizeof name)) {
+				struct piece p = { .j = j,
+					.src = c->src,
+					.src_len = c->src_len };
+
 				j->tainted = judge_keep(j, xstrdup(name));
+				assign_command(&p, &w[k]);
+			}
 	}
 }
 
 /* Text in a variable that arithmetic, or "${x@P}", may run. */
 static void
-look_for_evaluated(struct judge *j)
+look_for_evaluated(struct judge *j, const char *text, size_t len)
 {
 	const struct sh_script *s = j->script;
 	size_t i, k;
 
+	/* "[[ 'a[$(x)]' -eq 1 ]]": no variable is needed. */
+	if (s->evaluates &&
+	    (memmem(text, len, "[$(", 3) != NULL ||
+		memmem(text, len, "[`", 2) != NULL)) {
+		judge_part(j, text, len, RULING_ASK, NULL, LAYER_BUILTIN,
+		    "arithmetic may run the command in an index");
+		return;
+	}
 	for (i = 0; s->evaluates && i < s->n; i++) {
 		const struct sh_cmd *c = &s->cmds[i];
 
@@ -360,7 +412,7 @@ judge_text(struct judge *j, const char *text, size_t len)
 	j->dirs = (struct strv){ 0 };
 	strv_copy(&j->dirs, &before.dirs);
 	look_ahead(j, text, len);
-	look_for_evaluated(j);
+	look_for_evaluated(j, text, len);
 	for (i = 0; i < s->n; i++)
 		one_command(j, &s->cmds[i]);
 	if (s->error[0] != '\0') {

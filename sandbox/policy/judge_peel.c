@@ -43,7 +43,14 @@ piece_text(struct piece *p, const char *text, bool computed, const char *var,
 void
 piece_named(struct piece *p, const char *text, size_t at)
 {
+	static const char *const marks[] = { "exec=", ":", "!", "shell " };
 	bool before = p->j->only_blocks;
+	size_t i;
+
+	/* As tar, vi and gdb want it. */
+	for (i = 0; i < nitems(marks); i++)
+		if (text_starts(text, marks[i]))
+			text += strlen(marks[i]);
 
 	p->j->only_blocks = true;
 	piece_text(p, text, false, NULL, at);
@@ -77,8 +84,8 @@ is_stdin(const char *s)
 }
 
 /* A shell that reads its commands from its input. */
-static void
-shell_input(struct piece *p)
+bool
+piece_input(struct piece *p)
 {
 	const struct sh_cmd *c = p->cmd;
 	const struct sh_redir *r = NULL;
@@ -100,6 +107,7 @@ shell_input(struct piece *p)
 	else if (r == NULL && ((c != NULL && c->piped) || p->j->fed))
 		piece_found(p, FIND_ASK, UNSPELLED,
 		    "a shell that reads its commands from a pipe");
+	return r != NULL && r->op != SH_IN;
 }
 
 /* True: what it runs is told by its parts. */
@@ -149,8 +157,7 @@ shell(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 			return false;
 		break;
 	}
-	shell_input(p);
-	return p->cmd != NULL && p->cmd->n_redirs > 0;
+	return piece_input(p);
 }
 
 /* --- wrappers ------------------------------------------------------------- */
@@ -249,14 +256,20 @@ walk(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 			    strchr(w[t.at].text, '=') != NULL &&
 			    w[t.at].text[0] != '=') {
 				if (assign_is_dangerous(
-					w[t.at].text, name, sizeof name))
+					w[t.at].text, name, sizeof name)) {
 					piece_taint(p, name, k);
+					assign_command(p, &w[t.at]);
+				}
 				continue;
 			}
 			if (skip > 0) {
 				skip--;
 				continue;
 			}
+			/* "env - x" is "env -i x", "ssh host -- x" is x. */
+			if (strcmp(w[t.at].text, "-") == 0 ||
+			    strcmp(w[t.at].text, "--") == 0)
+				continue;
 			ret->at = t.at;
 			return;
 		default:
@@ -265,20 +278,54 @@ walk(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 	}
 }
 
+/* parallel: words of its input in the place of "{}", or behind. */
+static void
+text_with_input(struct piece *p, const struct sh_word *w, size_t n)
+{
+	static const char input[] = "$input";
+	size_t at = (size_t)(w - p->w), i;
+	const char *s, *mark;
+	bool marked = false;
+	struct buf b;
+
+	if (n == 0) {
+		piece_found(p, FIND_ASK, p->off,
+		    "a shell that reads its commands from a pipe");
+		return;
+	}
+	buf_init(&b, BUF_NOMAX);
+	for (i = 0; i < n; i++) {
+		(void)buf_adds(&b, i > 0 ? " " : "");
+		for (s = w[i].text; (mark = strstr(s, "{}")) != NULL;
+		     s = mark + 2) {
+			(void)buf_add(&b, s, (size_t)(mark - s));
+			(void)buf_adds(&b, input);
+			marked = true;
+		}
+		(void)buf_adds(&b, s);
+	}
+	if (!marked)
+		(void)buf_printf(&b, " %s", input);
+	piece_found(p, FIND_OPAQUE, at,
+	    "shell text with words that come from its input");
+	piece_text(p, buf_str(&b), false, NULL, at);
+	buf_clear(&b);
+}
+
 static void
 shell_wrapper(struct piece *p, const struct wrapper *wr,
     const struct sh_word *w, size_t n)
 {
 	size_t end = n, i;
 
-	if ((wr->flags & WRAP_LISTED) != 0)
+	if ((wr->flags & WRAP_LISTED) != 0) {
 		for (end = 0; end < n && strncmp(w[end].text, ":::", 3) != 0;)
 			end++;
+		text_with_input(p, w, end);
+		return;
+	}
 	if ((wr->flags & WRAP_FIRST) != 0)
 		end = 1;
-	if ((wr->flags & WRAP_LISTED) != 0)
-		piece_found(p, FIND_OPAQUE, p->off,
-		    "%s, which puts words into what it runs", wr->name);
 	if ((wr->flags & WRAP_EACH) == 0)
 		text_of_words(p, w, end, (size_t)(w - p->w));
 	for (i = 0; (wr->flags & WRAP_EACH) != 0 && i < end; i++)

@@ -93,11 +93,11 @@ blocked_by(
 		    r->ruling == RULING_DENY ? "denied" : "asked for", r->text,
 		    layer_str(r->layer));
 	for (i = 0; i < n && var == NULL; i++)
-		var = w[i].var;
+		if ((w[i].flags & (SH_COMPUTED | SH_GLOB)) != 0)
+			var = w[i].text;
 	if (m == MATCH_MAYBE)
 		piece_raise(p, RULING_ASK, r->text, r->layer,
-		    "what is computed (%s%s) may make it match %s (%s)",
-		    var != NULL ? "$" : "", var != NULL ? var : "file names",
+		    "what comes of %.80s may make it match %s (%s)", var,
 		    r->text, layer_str(r->layer));
 }
 
@@ -237,8 +237,11 @@ decide(struct piece *p)
 	const struct rule *near = NULL, *rule, *all;
 	const struct sh_word *plain =
 	    without_globals(p, p->w + p->off, p->n - p->off);
+	bool strict; /* what is not allowed is not */
 	size_t i;
 
+	all = allows_all(r);
+	strict = all == NULL && r->def.ruling != RULING_ALLOW;
 	rule = cover(p, plain, &near);
 	for (i = 0; rule == NULL && i < p->n_f; i++) {
 		const struct finding *f = &p->f[i];
@@ -247,7 +250,8 @@ decide(struct piece *p)
 			piece_raise(p, RULING_ASK,
 			    judge_keep(p->j, xstrdup(f->what)), LAYER_BUILTIN,
 			    "asked for: %s (built in)", f->what);
-		else if (f->kind == FIND_OPAQUE && r->blocks_commands)
+		else if (f->kind == FIND_OPAQUE &&
+		    (r->blocks_commands || strict))
 			piece_raise(p, RULING_ASK, NULL, LAYER_BUILTIN,
 			    "%s, and there are rules that it may be against",
 			    f->what);
@@ -258,7 +262,7 @@ decide(struct piece *p)
 	} else if (rule != NULL) {
 		piece_raise(p, RULING_ALLOW, rule->text, rule->layer,
 		    "allowed by %s (%s)", rule->text, layer_str(rule->layer));
-	} else if ((all = allows_all(r)) != NULL) {
+	} else if (all != NULL) {
 		piece_raise(p, RULING_ALLOW, all->text, all->layer,
 		    "allowed by %s (%s)", all->text, layer_str(all->layer));
 	} else {
@@ -291,6 +295,29 @@ assign_is_dangerous(const char *text, char *name, size_t size)
 	return true;
 }
 
+/* What it holds may be run: rules must not be against that. */
+void
+assign_command(struct piece *p, const struct sh_word *w)
+{
+	static const char *const names[] = { "*_COMMAND", "*PAGER", "*EDITOR",
+		"VISUAL", "*_DIFF", "LESSOPEN", "LESSCLOSE", "*_RSH",
+		"*ASKPASS", "*_WRAPPER", "BROWSER", "PS4", "GIT_SSH", "CC",
+		"CXX", "MANOPT" };
+	const char *eq = strchr(w->text, '=');
+	char name[64];
+	size_t i;
+
+	if (eq == NULL || !p->j->rules->blocks_commands)
+		return;
+	(void)snprintf(
+	    name, sizeof name, "%.*s", (int)strcspn(w->text, "+="), w->text);
+	for (i = 0; i < nitems(names); i++)
+		if (rule_star(names[i], name, true)) {
+			piece_named(p, eq + 1, UNSPELLED);
+			return;
+		}
+}
+
 void
 piece_taint(struct piece *p, const char *name, size_t at)
 {
@@ -315,6 +342,7 @@ assignments(struct piece *p)
 			strcmp(p->w[0].text, "mapfile") == 0))
 			continue;
 		piece_taint(p, name, UNSPELLED);
+		assign_command(p, &c->assigns[i]);
 	}
 }
 

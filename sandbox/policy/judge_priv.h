@@ -83,6 +83,7 @@ void piece_found(struct piece *p, enum finding_kind kind, size_t at,
     const char *fmt, ...) printflike(4, 5);
 void piece_raise(struct piece *p, enum ruling v, const char *rule,
     enum rule_layer layer, const char *fmt, ...) printflike(5, 6);
+void assign_command(struct piece *p, const struct sh_word *w);
 /* A variable that changes what runs is set. */
 void piece_taint(struct piece *p, const char *name, size_t at);
 
@@ -92,6 +93,8 @@ void piece_named(struct piece *p, const char *text, size_t at);
 /* True: another command begins at p->off. False: nothing more is inside; what
  * is left is judged by itself when p->needs_cover is still set. */
 bool piece_peel(struct piece *p, const struct wrapper *wr);
+/* Its input is shell text. True: that was there to be judged. */
+bool piece_input(struct piece *p);
 /* Shell text that it runs. computed: parts of it are not known. */
 void piece_text(struct piece *p, const char *text, bool computed,
     const char *var, size_t at);

@@ -94,11 +94,7 @@ option(struct view *v, const struct opt *t)
 		piece_found(p, FIND_POWER, at,
 		    "%s %.80s, which runs something,", name, v->w[t->at].text);
 		if (t->has_value && (t->value.flags & SH_COMPUTED) == 0)
-			piece_named(p,
-			    text_starts(t->value.text, "exec=")
-				? t->value.text + 5
-				: t->value.text,
-			    at);
+			piece_named(p, t->value.text, at);
 		break;
 	case OPT_SHELL:
 		if (t->has_value)
@@ -177,7 +173,7 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 			written(v, w);
 		else
 			read_by(v, w);
-	} else if (strcmp(how, "w") == 0 ||
+	} else if (strcmp(how, "w") == 0 || strcmp(how, "w+") == 0 ||
 	    (strcmp(how, "w-1") == 0 && k > 0) ||
 	    (strcmp(how, "wl") == 0 && k + 1 == n) ||
 	    (strcmp(how, "rwl") == 0 && k + 1 == n) ||
@@ -187,10 +183,23 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 	} else if (strcmp(how, "dd") == 0 && text_starts(w->text, "of=")) {
 		of.text += 3;
 		written(v, &of);
-	} else if (strcmp(how, "r") == 0 || strcmp(how, "rwl") == 0 ||
-	    (strcmp(how, "r-1") == 0 && k > 0)) {
+	} else if (strcmp(how, "r") == 0 || strcmp(how, "r+") == 0 ||
+	    strcmp(how, "rwl") == 0 || (strcmp(how, "r-1") == 0 && k > 0)) {
 		read_by(v, w);
 	}
+}
+
+/* fd -x COMMAND..., -xCOMMAND... */
+static void
+rest(struct view *v, const struct opt *t, size_t from)
+{
+	struct sh_word *a = judge_words(v->p->j, v->n - from + 1);
+	size_t n = 0;
+
+	if (t->has_value)
+		a[n++] = t->value;
+	memcpy(a + n, v->w + from, (v->n - from) * sizeof *a);
+	judge_argv(v->p, a, n + v->n - from, v->p->needs_cover);
 }
 
 static void
@@ -214,8 +223,18 @@ options(struct view *v)
 			    t.value.var != NULL ? t.value.var : t.value.text,
 			    v->prog->name);
 		if (t.kind == OPT_REST) {
-			judge_argv(p, v->w + o.i, v->n - o.i, true);
+			rest(v, &t, o.i);
 			break;
+		}
+		/* "vi +COMMAND", "less +COMMAND"; "+3" is a line */
+		if (t.kind == OPT_OPERAND && t.value.text[0] == '+' &&
+		    (t.value.text[1] < '0' || t.value.text[1] > '9') &&
+		    v->prog->operands != NULL &&
+		    strchr(v->prog->operands, '+') != NULL) {
+			piece_found(p, FIND_POWER, place_of(v, t.at),
+			    "%s %.60s", v->prog->name, t.value.text);
+			piece_named(p, t.value.text + 1, place_of(v, t.at));
+			continue;
 		}
 		if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED) {
 			option(v, &t);

@@ -172,15 +172,16 @@ git_config(const struct call *c)
 		else if (value == NULL)
 			value = &c->w[t.at];
 	}
-	if (key == NULL || value == NULL || !git_key_runs(key->text) ||
-	    ((value->flags & SH_COMPUTED) == 0 &&
-		is_harmless(key->text, value->text)))
+	if (key == NULL || value == NULL || !git_key_runs(key->text))
 		return;
-	piece_found(c->p, FIND_ASK, place_of(c, (size_t)(value - c->w)),
-	    "git config %.80s", key->text);
 	if (text_starts(key->text, "alias.") &&
 	    (value->flags & SH_COMPUTED) == 0)
 		git_alias(c->p, value->text, place_of(c, 1));
+	if ((value->flags & SH_COMPUTED) == 0 &&
+	    is_harmless(key->text, value->text))
+		return;
+	piece_found(c->p, FIND_ASK, place_of(c, (size_t)(value - c->w)),
+	    "git config %.80s", key->text);
 }
 
 static bool
@@ -336,9 +337,10 @@ special_source(const struct call *c)
 	if (c->n > 1 && text_starts(c->w[1].text, "<("))
 		piece_found(c->p, FIND_ASK, place_of(c, 1),
 		    "shell text that a process writes");
-	else if (c->n > 1 && strcmp(c->w[1].text, "/dev/stdin") == 0)
-		piece_found(c->p, FIND_ASK, place_of(c, 1),
-		    "shell text that comes through a pipe");
+	else if (c->n > 1 &&
+	    (strcmp(c->w[1].text, "/dev/stdin") == 0 ||
+		strcmp(c->w[1].text, "/dev/fd/0") == 0))
+		(void)piece_input(c->p);
 	return true;
 }
 

@@ -90,10 +90,10 @@ static const struct program programs[] = {
 	{ "hexdump", NULL, "r", "n=A s=A e=A f=A" },
 	{ "jq", NULL, "r-1",
 	    "f=A L=A --from-file=A --tab=F --indent=A --arg=A --argjson=A" },
-	{ "less", NULL, "r", "o=W O=W --log-file=W --LOG-FILE=W p=A k=Q" },
+	{ "less", NULL, "r+", "o=W O=W --log-file=W --LOG-FILE=W p=A k=Q" },
 	{ "man", NULL, NULL, "P=R --pager=R H=O -html=R C=Q --preprocessor=A" },
 	{ "md5sum", NULL, "r", "" },
-	{ "more", NULL, "r", "" },
+	{ "more", NULL, "r+", "" },
 	{ "nl", NULL, "r", "b=A w=A s=A v=A" },
 	{ "od", NULL, "r", "A=A t=A N=A j=A" },
 	{ "paste", NULL, "r", "d=A" },
@@ -118,20 +118,20 @@ static const struct program programs[] = {
 
 	/* editors of streams, and others with a language of their own */
 	{ "awk", NULL, "awk",
-	    "f=A v=A F=A e=S --source=S --file=A --assign=A "
+	    "f=Q v=A F=A e=S --source=S --file=Q --assign=A "
 	    "--field-separator=A i=Q --include=Q l=Q --load=Q E=A d=O o=O p=O "
 	    "W=Q" },
 	{ "ed", NULL, "w", "p=A" },
 	{ "emacs", NULL, "w", "--eval=P --batch=F l=A --load=A f=A -eval=P" },
-	{ "ex", NULL, "w", "c=R S=A s=F" },
-	{ "gdb", NULL, NULL, "-ex=P -x=P --eval-command=P --command=P" },
+	{ "ex", NULL, "w+", "c=R S=A s=F" },
+	{ "gdb", NULL, NULL, "-ex=R -x=P --eval-command=R --command=P" },
 	{ "sed", NULL, "sed",
-	    "e=S --expression=S f=A --file=A i=I --in-place=I l=A "
+	    "e=S --expression=S f=Q --file=Q i=I --in-place=I l=A "
 	    "--line-length=A" },
 	{ "sqlite3", NULL, NULL, "-init=Q -cmd=Q" },
-	{ "vi", NULL, "w", "c=R S=A u=Q --cmd=R" },
-	{ "vim", NULL, "w", "c=R S=A u=Q --cmd=R" },
-	{ "nvim", NULL, "w", "c=R S=A u=Q --cmd=R" },
+	{ "vi", NULL, "w+", "c=R S=A u=Q --cmd=R" },
+	{ "vim", NULL, "w+", "c=R S=A u=Q --cmd=R" },
+	{ "nvim", NULL, "w+", "c=R S=A u=Q --cmd=R" },
 
 	/* interpreters */
 	{ "lua", NULL, NULL, "+ e=E l=A" },
@@ -217,12 +217,16 @@ static const struct program programs[] = {
 	{ "openssl", NULL, NULL, "-out=W -engine=Q -provider-path=Q" },
 	{ "pytest", NULL, NULL, "p=A -junitxml=W --junitxml=W --junit-xml=W" },
 
+	{ "npm", NULL, NULL,
+	    "--script-shell=Q --node-options=Q --git=Q --shell=Q --editor=Q "
+	    "--viewer=Q --globalconfig=Q --userconfig=Q" },
+
 	/* of the shell itself */
 	{ "bind", NULL, NULL, "x=Q f=Q" },
 	{ "compgen", NULL, NULL, "C=X F=A A=A W=A P=A S=A X=A G=A" },
 	{ "complete", NULL, NULL, "C=X F=A A=A W=A P=A S=A X=A G=A" },
 	{ "enable", NULL, NULL, "f=Q" },
-	{ "hash", NULL, NULL, "p=Q" },
+	{ "hash", NULL, NULL, "p=R" },
 	{ "mapfile", NULL, NULL, "C=X c=A d=A n=A O=A s=A u=A" },
 	{ "readarray", NULL, NULL, "C=X c=A d=A n=A O=A s=A u=A" },
 };

@@ -87,7 +87,7 @@ static const struct wrapper wrappers[] = {
 	    "c=X --cleanup=X s=X --setup=X S=Q --shell=Q L=A P=A "
 	    "--export-json=W --export-markdown=W --export-csv=W" },
 	{ "ltrace", WRAP_ARGV, WRAP_OWN, 0, NULL, "+ e=A o=W p=A u=A n=A s=A" },
-	{ "nix", WRAP_ARGV, WRAP_OWN, 0, "develop", "+ c=D --command=D" },
+	{ "nix", WRAP_ARGV, WRAP_OWN, 99, "develop", "c=D --command=D" },
 	{ "nix-shell", WRAP_ARGV, WRAP_OWN, 0, NULL,
 	    "--run=X --command=X p=A A=A E=A" },
 	{ "npm", WRAP_ARGV, WRAP_OWN, 0, "exec",
