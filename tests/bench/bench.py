@@ -5,8 +5,8 @@
 
 Parts: sandbox (a command in the inner sandbox against bare nested bwrap),
 start (a worker from ASSIGN to READY), memory (PSS of waiting workers), try (one
-candidate of try_edits), snapshot (of a 20,000-file tree against cp -a), turn,
-fleet and cache (the model path, see model_path.py).
+candidate of try_edits), snapshot (of a 20,000-file tree against cp -a), gate
+(verdicts on everyday commands), turn, fleet and cache (the model path, see model_path.py).
 Times mean little on a busy machine: each part waits some seconds for a quiet
 moment, and the table says where there was none. What has an aim ends with "met"
 or "MISSED aim". Exit status 1 when something could not be measured; a missed
@@ -31,6 +31,7 @@ import model_path
 AIM_INNER = 1.3  # x bare nested bwrap
 AIM_START_MS = 60
 AIM_MEMORY_KIB = 1536
+AIM_VERDICT_US = 50
 
 SANDBOX_ROUNDS = 100
 START_RUNS = 6
@@ -433,8 +434,19 @@ def part_snapshot(b):
     t.add("snapshot, one file changed", got["changed"], floor=floor)
 
 
+def part_gate(b):
+    everyday = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                            "../cases/everyday.txt")
+    us = [float(x) for x in b.run([b.program("tests/bench/gate"),
+                                   everyday]).split()]
+    b.table.add("verdict on an everyday command", us, unit="us",
+                aim=("value", AIM_VERDICT_US))
+    b.table.add("the slowest of them", [max(us)], unit="us")
+
+
 PARTS = {"sandbox": part_sandbox, "start": part_start, "memory": part_memory,
-         "try": part_try, "snapshot": part_snapshot, **model_path.PARTS}
+         "try": part_try, "snapshot": part_snapshot,
+         "gate": part_gate, **model_path.PARTS}
 
 
 def remove(path):
