@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "common/num.h"
@@ -476,6 +477,9 @@ approvals_create(struct run *r, struct approvals **ret, struct err *e)
 	a->cwd = path_join(r->root, r->workdir);
 	(void)path_home(&a->home, NULL);
 	a->where = (struct judge_place){ a->cwd, r->root, a->home };
+	/* Unasked, only where the person looks on. */
+	if (a->how == ASK_UNSET && isatty(STDERR_FILENO) != 1)
+		a->how = ASK_DENY;
 	if (a->how == ASK_UNSET || a->how == ASK_PROMPT) {
 		a->terminal = terminal_open(r->loop, answered, a);
 		if (a->terminal == NULL && a->how == ASK_PROMPT)

@@ -519,6 +519,7 @@ static void
 clear(struct run *r)
 {
 	approvals_free(r->approvals);
+	r->approvals = NULL;
 	models_free(r);
 	sched_free(r);
 	resume_free(r);

@@ -131,7 +131,7 @@ judge_words(struct judge *j, size_t n)
 	struct sh_word *w = xcalloc(n + 1, sizeof *w);
 
 	j->arrays =
-	    xreallocarray(j->arrays, j->n_arrays + 1, sizeof *j->arrays);
+	    xreallocarray(j->arrays, j->n_arrays + 1, sizeof(struct sh_word *));
 	return j->arrays[j->n_arrays++] = w;
 }
 
@@ -415,7 +415,7 @@ judge_text(struct judge *j, const char *text, size_t len)
 	look_for_evaluated(j, text, len);
 	for (i = 0; i < s->n; i++)
 		one_command(j, &s->cmds[i]);
-	if (s->error[0] != '\0') {
+	if (s->error[0] != '\0' && !j->posix) {
 		(void)snprintf(why, sizeof why, "can't parse it: %s", s->error);
 		judge_part(j, text, len, RULING_ASK, NULL, LAYER_BUILTIN, why);
 	}
@@ -430,6 +430,7 @@ judge_text(struct judge *j, const char *text, size_t len)
 	j->functions_hold = before.functions_hold;
 	j->tainted = before.tainted;
 	j->depth = before.depth;
+	judge_posix(j, text, len);
 }
 
 void

@@ -401,6 +401,13 @@ piece_judge(struct piece *p)
 			    w->var != NULL ? w->var : "");
 			break;
 		}
+		/* bash's own; to a plain sh, which then takes what is behind
+		 * "&&" for a command too, nothing that is there. */
+		if (strcmp(w->text, "[[") == 0 ||
+		    (p->j->posix && w->text[0] == '-')) {
+			p->needs_cover = false;
+			break;
+		}
 		if (p->off == 0 && is_function(p, w->text)) {
 			/* Its body is among the parts. */
 			if (p->j->functions_hold)

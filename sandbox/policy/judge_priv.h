@@ -25,6 +25,8 @@ struct judge {
 	bool linear; /* each command runs in the shell itself, in order */
 	bool fed;    /* a group of commands has a here-document */
 	bool functions_hold; /* calls of its functions are such calls */
+	bool posix; /* the text is as a plain sh reads it: judge_posix.c */
+	unsigned n_posix;
 	bool only_blocks;    /* what is inside needs no allow rule */
 	const char *tainted; /* a variable that changes what runs, or NULL */
 	struct strv kept;    /* strings that words point into */
@@ -71,11 +73,16 @@ struct piece {
 void judge_text(struct judge *j, const char *text, size_t len);
 void judge_argv(
     struct piece *outer, const struct sh_word *w, size_t n, bool needs_cover);
-void judge_part(struct judge *j, const char *src, size_t len, enum ruling v,
-    const char *rule, enum rule_layer layer, const char *why);
+void judge_part(struct judge *j, const char *src, size_t len,
+    enum ruling ruling, const char *rule, enum rule_layer layer,
+    const char *why);
 /* Room for n words, freed with the judge. */
 struct sh_word *judge_words(struct judge *j, size_t n);
 const char *judge_keep(struct judge *j, char *s); /* takes s */
+
+/* judge_posix.c: once more, where a plain sh finds other commands in the text
+ * than bash. */
+void judge_posix(struct judge *j, const char *text, size_t len);
 
 /* judge_piece.c: all words of a piece, from its first command on. */
 void piece_judge(struct piece *p);

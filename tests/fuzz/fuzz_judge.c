@@ -62,8 +62,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	from = nul != NULL ? n + 1 : 0;
 	command = xstrndup((const char *)data + from, size - from);
-	if (n > 0 &&
-	    json_parse((const char *)data, n, 8192, &policy, NULL) < 0)
+	if (n > 0 && json_parse((const char *)data, n, 8192, &policy, NULL) < 0)
 		policy = NULL;
 	plain = rules_with(NULL, LAYER_USER, true);
 	before = judge(plain, command);

@@ -1,7 +1,7 @@
 /*
  * The judge of commands: the collected failures of other tools (class A, and
- * I-006 and I-007) by their ids, everyday commands, and a table of what wrappers,
- * options and texts in texts come to. Run from the top of the tree.
+ * I-006 and I-007) by their ids, everyday commands, and a table of what
+ * wrappers, options and texts in texts come to. Run from the top of the tree.
  */
 #include "common/compat.h"
 
@@ -103,8 +103,8 @@ play(const json_t *c)
 	const char *id = json_string_value(json_object_get(c, "id"));
 	const char *command =
 	    json_string_value(json_object_get(input, "command"));
-	const char *must = json_string_value(
-	    json_object_get(expected, "reason_contains"));
+	const char *must =
+	    json_string_value(json_object_get(expected, "reason_contains"));
 	const char *must_if = json_string_value(
 	    json_object_get(expected, "if_not_allow_reason_contains"));
 	struct rules *r = rules_of(convert(input));
@@ -212,7 +212,8 @@ test_everyday(void **state)
 	(void)clock_gettime(CLOCK_MONOTONIC, &to);
 	us = (double)(to.tv_sec - from.tv_sec) * 1e6 +
 	    (double)(to.tv_nsec - from.tv_nsec) / 1e3;
-	print_message("%zu everyday commands, %.1f us each\n", n, us / (double)n);
+	print_message(
+	    "%zu everyday commands, %.1f us each\n", n, us / (double)n);
 	free(text);
 	rules_free(r);
 	assert_true(n >= 1000);
@@ -356,8 +357,7 @@ test_tools(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < nitems(calls); i++) {
-		judge_tool(
-		    r, calls[i].tool, calls[i].subject, &place, &v);
+		judge_tool(r, calls[i].tool, calls[i].subject, &place, &v);
 		if (v.ruling != calls[i].want)
 			fail_msg("%s %s: %s", calls[i].tool, calls[i].subject,
 			    v.reason);

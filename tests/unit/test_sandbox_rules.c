@@ -29,7 +29,7 @@ test_errors(void **state)
 		const char *text, *names;
 	} bad[] = {
 		{ "[]", "not an object" },
-		{ "{\"alow\":[]}", "\"alow\"" },
+		{ "{\"deni\":[]}", "\"deni\"" },
 		{ "{\"deny\":\"rm\"}", "deny" },
 		{ "{\"deny\":[1]}", "deny" },
 		{ "{\"deny\":[\"\"]}", "1 to" },
@@ -185,8 +185,7 @@ test_paths(void **state)
 		struct rule x = { .ruling = RULING_DENY,
 			.pattern = (char *)(uintptr_t)rows[i].pattern };
 
-		if (rule_covers_path(&x, rows[i].path, &place) !=
-		    rows[i].want)
+		if (rule_covers_path(&x, rows[i].path, &place) != rows[i].want)
 			fail_msg("%s %s", rows[i].pattern, rows[i].path);
 	}
 }
