@@ -323,6 +323,20 @@ look_for_evaluated(struct judge *j, const char *text, size_t len)
 	}
 }
 
+/* bash expands WORD of ">&WORD" twice: quotes do not hold in it. */
+static void
+expanded_twice(struct judge *j, const struct sh_word *target)
+{
+	char *text;
+
+	if (strstr(target->text, "$(") == NULL &&
+	    strstr(target->text, "${") == NULL &&
+	    strchr(target->text, '`') == NULL)
+		return;
+	text = xasprintf("x=\"%s\"", target->text);
+	judge_text(j, judge_keep(j, text), strlen(text));
+}
+
 static void
 redirections(struct judge *j, const struct sh_cmd *c)
 {
@@ -331,6 +345,8 @@ redirections(struct judge *j, const struct sh_cmd *c)
 	for (i = 0; i < c->n_redirs; i++) {
 		const struct sh_redir *r = &c->redirs[i];
 
+		if (r->op == SH_BOTH || r->op == SH_DUP)
+			expanded_twice(j, &r->target);
 		switch (r->op) {
 		case SH_OUT:
 		case SH_APPEND:

@@ -110,12 +110,18 @@ piece_input(struct piece *p)
 	return r != NULL && r->op != SH_IN;
 }
 
+static bool
+has_input(const struct piece *p)
+{
+	return p->cmd != NULL && (p->cmd->piped || p->cmd->n_redirs > 0);
+}
+
 /* True: what it runs is told by its parts. */
 static bool
 shell(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
     size_t n)
 {
-	bool text = false, input = false;
+	bool text = false, input = false, computed = false;
 	struct opts o;
 	struct opt t;
 
@@ -136,7 +142,7 @@ shell(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 		if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED)
 			continue;
 		/* +O extglob, +x: options too. */
-		if (s[0] == '+' && s[1] != '\0') {
+		if (s[0] == '+') {
 			o.operands = false;
 			if (s[1] == 'O' || s[1] == 'o')
 				o.i++;
@@ -150,12 +156,33 @@ shell(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 			text_of_words(p, &w[t.at], 1, p->off + t.at);
 			return true;
 		}
-		if (text_starts(s, "<("))
+		if (text_starts(s, "<(")) {
 			piece_found(p, FIND_ASK, p->off + t.at,
 			    "a shell that runs what a process writes");
-		if (!input && !is_stdin(s))
 			return false;
+		}
+		/* It may become nothing, or "-c". */
+		if ((w[t.at].flags & (SH_COMPUTED | SH_GLOB)) != 0) {
+			if ((w[t.at].flags & SH_QUOTED) == 0 || t.at + 1 < n ||
+			    has_input(p))
+				piece_found(p, FIND_OPAQUE, p->off + t.at,
+				    "a shell whose script is computed");
+			o.operands = false;
+			computed = true;
+			continue;
+		}
+		if (!input && !is_stdin(s)) {
+			/* A rule about it by its own name counts. */
+			judge_argv(p, w + t.at, n - t.at, false);
+			if (!computed)
+				return false;
+			continue;
+		}
 		break;
+	}
+	if (computed) {
+		(void)piece_input(p);
+		return false;
 	}
 	return piece_input(p);
 }
@@ -253,8 +280,7 @@ walk(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 		case OPT_OPERAND:
 		case OPT_COMPUTED:
 			if ((wr->flags & WRAP_ASSIGNS) != 0 &&
-			    strchr(w[t.at].text, '=') != NULL &&
-			    w[t.at].text[0] != '=') {
+			    strchr(w[t.at].text, '=') != NULL) {
 				if (assign_is_dangerous(
 					w[t.at].text, name, sizeof name)) {
 					piece_taint(p, name, k);

@@ -341,6 +341,8 @@ special_source(const struct call *c)
 	    (strcmp(c->w[1].text, "/dev/stdin") == 0 ||
 		strcmp(c->w[1].text, "/dev/fd/0") == 0))
 		(void)piece_input(c->p);
+	else if (c->n > 1)
+		judge_argv(c->p, c->w + 1, c->n - 1, false);
 	return true;
 }
 
