@@ -366,6 +366,9 @@ piece_peel(struct piece *p, const struct wrapper *wr)
 	size_t n = p->n - p->off;
 	struct peeled in;
 
+	if ((wr->flags & WRAP_POWER) != 0)
+		piece_found(p, FIND_POWER, p->off, "%s, which starts others,",
+		    wr->name);
 	if ((wr->flags & WRAP_PRIV) != 0)
 		piece_found(p, FIND_ASK, p->off, "%s", wr->name);
 	if (wr->kind == WRAP_SH) {
@@ -374,7 +377,7 @@ piece_peel(struct piece *p, const struct wrapper *wr)
 		return false;
 	}
 	walk(p, wr, w, n, &in);
-	if (in.done && (wr->flags & WRAP_OWN) == 0)
+	if (in.done && (wr->flags & (WRAP_OWN | WRAP_POWER)) == 0)
 		p->needs_cover = false;
 	if (in.done || in.at >= n ||
 	    (in.self && (wr->flags & WRAP_LOOKUP) != 0))

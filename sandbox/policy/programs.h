@@ -17,8 +17,9 @@ enum wrapper_kind {
 };
 
 enum wrapper_flags {
-	WRAP_OWN = 1,  /* an allow rule for the inner command is not enough */
-	WRAP_PRIV = 2, /* another user, another machine: always ask */
+	WRAP_OWN = 1, /* an allow rule for the inner command is not enough */
+	WRAP_POWER = 128, /* a rule must name both it and the inner command */
+	WRAP_PRIV = 2,    /* another user, another machine: always ask */
 	WRAP_ASSIGNS = 4, /* NAME=VALUE may stand before the command */
 	WRAP_LOOKUP = 8,  /* command -v: nothing is started */
 	WRAP_LISTED = 16, /* parallel: up to ":::" */
