@@ -415,14 +415,17 @@ judge_text(struct judge *j, const char *text, size_t len)
 	struct judge before = *j;
 	struct sh_script *s;
 	char why[300];
+	bool unread;
 	size_t i;
 
-	if (j->depth >= JUDGE_DEPTH) {
+	/* Texts in texts, made to be hard to read, must not hold up anyone. */
+	if (j->depth >= JUDGE_DEPTH || j->steps > SH_MAX_STEPS) {
 		judge_part(j, text, len, RULING_ASK, NULL, LAYER_BUILTIN,
-		    "commands in commands, too deep to follow");
+		    "commands in commands, too many to follow");
 		return;
 	}
 	s = sh_parse(text, len);
+	j->steps += s->steps;
 	j->depth++;
 	j->script = s;
 	j->dirs = (struct strv){ 0 };
@@ -435,6 +438,7 @@ judge_text(struct judge *j, const char *text, size_t len)
 		(void)snprintf(why, sizeof why, "can't parse it: %s", s->error);
 		judge_part(j, text, len, RULING_ASK, NULL, LAYER_BUILTIN, why);
 	}
+	unread = s->error[0] != '\0';
 	sh_free(s);
 	/* What a text inside does to its place is its own affair. */
 	strv_clear(&j->dirs);
@@ -446,7 +450,8 @@ judge_text(struct judge *j, const char *text, size_t len)
 	j->functions_hold = before.functions_hold;
 	j->tainted = before.tainted;
 	j->depth = before.depth;
-	judge_posix(j, text, len);
+	if (!unread)
+		judge_posix(j, text, len);
 }
 
 void

@@ -27,6 +27,7 @@ struct judge {
 	bool functions_hold; /* calls of its functions are such calls */
 	bool posix; /* the text is as a plain sh reads it: judge_posix.c */
 	unsigned n_posix;
+	size_t steps;        /* of reading, so far */
 	bool only_blocks;    /* what is inside needs no allow rule */
 	const char *tainted; /* a variable that changes what runs, or NULL */
 	struct strv kept;    /* strings that words point into */

@@ -12,8 +12,6 @@
 #include "common/log.h"
 #include "sandbox/policy/shell_priv.h"
 
-#define STEPS_MAX 200000
-
 struct draft {
 	char *text;
 	bool *plain; /* that byte was not quoted */
@@ -77,7 +75,7 @@ sh_at_word(const struct sh_parser *p)
 static bool
 step(struct sh_parser *p)
 {
-	if (++p->steps > STEPS_MAX)
+	if (++p->steps > SH_MAX_STEPS)
 		sh_fail(p, "it is too long to be read");
 	return !p->failed;
 }
