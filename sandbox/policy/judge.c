@@ -329,6 +329,10 @@ expanded_twice(struct judge *j, const struct sh_word *target)
 {
 	char *text;
 
+	if (strstr(target->text, "<(") != NULL ||
+	    strstr(target->text, ">(") != NULL)
+		judge_part(j, target->text, target->len, RULING_ASK, NULL,
+		    LAYER_BUILTIN, "bash may run what is in a name behind >&");
 	if (strstr(target->text, "$(") == NULL &&
 	    strstr(target->text, "${") == NULL &&
 	    strchr(target->text, '`') == NULL)
@@ -402,11 +406,13 @@ judge_argv(
 	if (outer->taint != NULL)
 		j->tainted = outer->taint;
 	j->only_blocks = !p.needs_cover;
+	j->fed |= piece_has_input(outer);
 	j->depth++;
 	piece_judge(&p);
 	j->depth--;
 	j->tainted = before.tainted;
 	j->only_blocks = before.only_blocks;
+	j->fed = before.fed;
 }
 
 void

@@ -23,11 +23,26 @@ is_open(const char *text)
 	return open;
 }
 
+/* Is there something that a shell inside could read? */
+bool
+piece_has_input(const struct piece *p)
+{
+	const struct sh_cmd *c = p->cmd;
+	size_t i;
+
+	for (i = 0; c != NULL && i < c->n_redirs; i++)
+		if (c->redirs[i].op == SH_HEREDOC ||
+		    c->redirs[i].op == SH_HERESTRING)
+			return true;
+	return c != NULL && c->piped;
+}
+
 void
 piece_text(struct piece *p, const char *text, bool computed, const char *var,
     size_t at)
 {
 	const char *before = p->j->tainted;
+	bool fed = p->j->fed;
 
 	if (computed)
 		piece_found(p, is_open(text) ? FIND_ASK : FIND_OPAQUE, at,
@@ -36,8 +51,10 @@ piece_text(struct piece *p, const char *text, bool computed, const char *var,
 	/* What the assignment before it changes, changes it for all inside. */
 	if (p->taint != NULL)
 		p->j->tainted = p->taint;
+	p->j->fed |= piece_has_input(p);
 	judge_text(p->j, judge_keep(p->j, xstrdup(text)), strlen(text));
 	p->j->tainted = before;
+	p->j->fed = fed;
 }
 
 void
@@ -110,12 +127,6 @@ piece_input(struct piece *p)
 	return r != NULL && r->op != SH_IN;
 }
 
-static bool
-has_input(const struct piece *p)
-{
-	return p->cmd != NULL && (p->cmd->piped || p->cmd->n_redirs > 0);
-}
-
 /* True: what it runs is told by its parts. */
 static bool
 shell(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
@@ -143,6 +154,7 @@ shell(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 			continue;
 		/* +O extglob, +x: options too. */
 		if (s[0] == '+') {
+			text |= strchr(s, 'c') != NULL;
 			o.operands = false;
 			if (s[1] == 'O' || s[1] == 'o')
 				o.i++;
@@ -164,11 +176,16 @@ shell(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 		/* It may become nothing, or "-c". */
 		if ((w[t.at].flags & (SH_COMPUTED | SH_GLOB)) != 0) {
 			if ((w[t.at].flags & SH_QUOTED) == 0 || t.at + 1 < n ||
-			    has_input(p))
+			    piece_has_input(p))
 				piece_found(p, FIND_OPAQUE, p->off + t.at,
 				    "a shell whose script is computed");
 			o.operands = false;
 			computed = true;
+			continue;
+		}
+		/* "bash - FILE" is "bash -- FILE". */
+		if (strcmp(s, "-") == 0 && t.at + 1 < n) {
+			o.operands = true;
 			continue;
 		}
 		if (!input && !is_stdin(s)) {

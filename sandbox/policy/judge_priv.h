@@ -101,6 +101,7 @@ void piece_named(struct piece *p, const char *text, size_t at);
 /* True: another command begins at p->off. False: nothing more is inside; what
  * is left is judged by itself when p->needs_cover is still set. */
 bool piece_peel(struct piece *p, const struct wrapper *wr);
+bool piece_has_input(const struct piece *p);
 /* Its input is shell text. True: that was there to be judged. */
 bool piece_input(struct piece *p);
 /* Shell text that it runs. computed: parts of it are not known. */

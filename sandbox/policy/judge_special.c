@@ -85,8 +85,12 @@ special_find(const struct call *c)
 			piece_found(
 			    c->p, FIND_POWER, place_of(c, i), "find -delete");
 		} else if ((w->flags & SH_COMPUTED) != 0 &&
-		    strchr("$`<", w->text[0]) != NULL) {
-			piece_found(c->p, FIND_POWER, place_of(c, i),
+		    strchr("$`<-", w->text[0]) != NULL) {
+			/* Several words in the place of one: -exec, too. */
+			piece_found(c->p,
+			    (w->flags & SH_QUOTED) != 0 ? FIND_POWER
+							: FIND_OPAQUE,
+			    place_of(c, i),
 			    "%s%.60s, which may become an action of find,",
 			    w->var != NULL ? "$" : "",
 			    w->var != NULL ? w->var : w->text);
