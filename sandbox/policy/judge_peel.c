@@ -127,81 +127,110 @@ piece_input(struct piece *p)
 	return r != NULL && r->op != SH_IN;
 }
 
+/* A shell's own options: "-c" and "+c" are flags wherever they stand in a
+ * cluster, "-o" and "-O" take the next word whatever follows them. */
+struct shell_options {
+	size_t operand; /* the first word that is none; n: there is none */
+	bool text;      /* -c */
+	bool input;     /* -s */
+	bool computed;  /* something in between may be an option, or nothing */
+};
+
+static size_t
+long_option(struct piece *p, const struct sh_word *w, size_t n, size_t i)
+{
+	const char *s = w[i].text;
+
+	if (text_starts(s, "--command=")) {
+		piece_text(p, s + 10, (w[i].flags & SH_COMPUTED) != 0, w[i].var,
+		    p->off + i);
+		return i + 1;
+	}
+	if (strcmp(s, "--command") == 0 || strcmp(s, "--init-command") == 0) {
+		if (i + 1 < n)
+			text_of_words(p, &w[i + 1], 1, p->off + i);
+		return i + 2;
+	}
+	if (strcmp(s, "--rcfile") != 0 && strcmp(s, "--init-file") != 0)
+		return i + 1;
+	piece_found(p, FIND_POWER, p->off + i, "%s", s);
+	return i + 2;
+}
+
+static void
+shell_options(struct piece *p, const struct sh_word *w, size_t n,
+    struct shell_options *ret)
+{
+	size_t i = 1, k;
+
+	*ret = (struct shell_options){ .operand = n };
+	while (i < n) {
+		const char *s = w[i].text;
+
+		if (text_starts(s, "<("))
+			break;
+		if ((w[i].flags & (SH_COMPUTED | SH_GLOB)) != 0) {
+			/* The one script of a loop over scripts is harmless. */
+			if (ret->text)
+				break;
+			if ((w[i].flags & SH_QUOTED) == 0 || i + 1 < n ||
+			    piece_has_input(p))
+				piece_found(p, FIND_OPAQUE, p->off + i,
+				    "a shell whose script is computed");
+			ret->computed = true;
+			i++;
+			continue;
+		}
+		if (strcmp(s, "--") == 0 || strcmp(s, "-") == 0) {
+			i++;
+			break;
+		}
+		if (text_starts(s, "--")) {
+			i = long_option(p, w, n, i);
+			continue;
+		}
+		if (s[0] != '-' && s[0] != '+')
+			break;
+		i++;
+		for (k = 1; s[k] != '\0'; k++) {
+			ret->text |= s[k] == 'c';
+			ret->input |= s[k] == 's' && s[0] == '-';
+			if ((s[k] == 'o' || s[k] == 'O') && i < n &&
+			    w[i].text[0] != '-' && w[i].text[0] != '+')
+				i++;
+			else if (s[k] == 'C' && i < n)
+				text_of_words(p, &w[i], 1, p->off + i);
+		}
+	}
+	ret->operand = i < n ? i : n;
+}
+
 /* True: what it runs is told by its parts. */
 static bool
-shell(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
-    size_t n)
+shell(struct piece *p, const struct sh_word *w, size_t n)
 {
-	bool text = false, input = false, computed = false;
-	struct opts o;
-	struct opt t;
+	struct shell_options o;
+	const char *s;
 
-	opts_begin(&o, wr->spec, w, n);
-	while (opts_next(&o, &t)) {
-		const char *s = w[t.at].text;
-
-		text |= t.letter == 'c';
-		input |= t.letter == 's';
-		if (t.kind == OPT_POWER_VALUE)
-			piece_found(p, FIND_POWER, p->off + t.at, "%s", s);
-		if (t.kind == OPT_SHELL && t.has_value) {
-			piece_text(p, t.value.text,
-			    (t.value.flags & SH_COMPUTED) != 0, t.value.var,
-			    p->off + t.at);
-			return true;
-		}
-		if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED)
-			continue;
-		/* +O extglob, +x: options too. */
-		if (s[0] == '+') {
-			text |= strchr(s, 'c') != NULL;
-			o.operands = false;
-			if (s[1] == 'O' || s[1] == 'o')
-				o.i++;
-			continue;
-		}
-		if (text) {
-			if (s[0] == '-' && s[1] == '\0' && t.at + 1 < n) {
-				o.operands = true;
-				continue;
-			}
-			text_of_words(p, &w[t.at], 1, p->off + t.at);
-			return true;
-		}
-		if (text_starts(s, "<(")) {
-			piece_found(p, FIND_ASK, p->off + t.at,
-			    "a shell that runs what a process writes");
-			return false;
-		}
-		/* It may become nothing, or "-c". */
-		if ((w[t.at].flags & (SH_COMPUTED | SH_GLOB)) != 0) {
-			if ((w[t.at].flags & SH_QUOTED) == 0 || t.at + 1 < n ||
-			    piece_has_input(p))
-				piece_found(p, FIND_OPAQUE, p->off + t.at,
-				    "a shell whose script is computed");
-			o.operands = false;
-			computed = true;
-			continue;
-		}
-		/* "bash - FILE" is "bash -- FILE". */
-		if (strcmp(s, "-") == 0 && t.at + 1 < n) {
-			o.operands = true;
-			continue;
-		}
-		if (!input && !is_stdin(s)) {
-			/* A rule about it by its own name counts. */
-			judge_argv(p, w + t.at, n - t.at, false);
-			if (!computed)
-				return false;
-			continue;
-		}
-		break;
+	shell_options(p, w, n, &o);
+	s = o.operand < n ? w[o.operand].text : NULL;
+	if (o.text) {
+		if (s != NULL)
+			text_of_words(p, &w[o.operand], 1, p->off + o.operand);
+		return true;
 	}
-	if (computed) {
-		(void)piece_input(p);
+	if (s != NULL && text_starts(s, "<(")) {
+		piece_found(p, FIND_ASK, p->off + o.operand,
+		    "a shell that runs what a process writes");
 		return false;
 	}
-	return piece_input(p);
+	if (s != NULL && !o.input && !is_stdin(s)) {
+		/* A rule about the script by its own name counts. */
+		judge_argv(p, w + o.operand, n - o.operand, false);
+		if (!o.computed)
+			return false;
+	}
+	return piece_input(p) && !o.computed;
 }
 
 /* --- wrappers ------------------------------------------------------------- */
@@ -389,7 +418,7 @@ piece_peel(struct piece *p, const struct wrapper *wr)
 	if ((wr->flags & WRAP_PRIV) != 0)
 		piece_found(p, FIND_ASK, p->off, "%s", wr->name);
 	if (wr->kind == WRAP_SH) {
-		if (shell(p, wr, w, n))
+		if (shell(p, w, n))
 			p->needs_cover = false;
 		return false;
 	}

@@ -18,17 +18,16 @@ static const struct wrapper wrappers[] = {
 	{ "trap", WRAP_SHELL, WRAP_LOOKUP | WRAP_FIRST, 0, NULL, "+ l=N p=N" },
 
 	/* shells */
-	{ "ash", WRAP_SH, 0, 0, NULL, "+ c=F o=A" },
-	{ "bash", WRAP_SH, 0, 0, NULL,
-	    "+ c=F o=A O=A --rcfile=Q --init-file=Q" },
-	{ "dash", WRAP_SH, 0, 0, NULL, "+ c=F o=A" },
-	{ "fish", WRAP_SH, 0, 0, NULL, "+ c=F C=X --command=X" },
-	{ "ksh", WRAP_SH, 0, 0, NULL, "+ c=F o=A" },
-	{ "mksh", WRAP_SH, 0, 0, NULL, "+ c=F o=A" },
-	{ "rbash", WRAP_SH, 0, 0, NULL, "+ c=F o=A O=A" },
-	{ "sh", WRAP_SH, 0, 0, NULL, "+ c=F o=A" },
-	{ "yash", WRAP_SH, 0, 0, NULL, "+ c=F o=A" },
-	{ "zsh", WRAP_SH, 0, 0, NULL, "+ c=F o=A" },
+	{ "ash", WRAP_SH, 0, 0, NULL, "" },
+	{ "bash", WRAP_SH, 0, 0, NULL, "" },
+	{ "dash", WRAP_SH, 0, 0, NULL, "" },
+	{ "fish", WRAP_SH, 0, 0, NULL, "" },
+	{ "ksh", WRAP_SH, 0, 0, NULL, "" },
+	{ "mksh", WRAP_SH, 0, 0, NULL, "" },
+	{ "rbash", WRAP_SH, 0, 0, NULL, "" },
+	{ "sh", WRAP_SH, 0, 0, NULL, "" },
+	{ "yash", WRAP_SH, 0, 0, NULL, "" },
+	{ "zsh", WRAP_SH, 0, 0, NULL, "" },
 
 	/* that add no power */
 	{ "busybox", WRAP_ARGV, 0, 0, NULL, "+" },
