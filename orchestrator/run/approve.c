@@ -209,13 +209,14 @@ answered(void *ctx, enum terminal_answer answer)
 static void
 ask_next(struct approvals *a)
 {
-	struct asked *q;
+	struct asked *q, *next;
 	struct worker *w;
 	struct buf b;
 
 	/* Granted meanwhile: asked once is enough. */
-	while ((q = TAILQ_FIRST(&a->list)) != NULL &&
-	    is_granted(a, q->act, q->subject, q->detail)) {
+	TAILQ_FOREACH_SAFE (q, &a->list, entry, next) {
+		if (!is_granted(a, q->act, q->subject, q->detail))
+			break;
 		if ((w = sched_worker(a->run, q->worker)) != NULL) {
 			if (q->fetch)
 				settle_fetch(a, q, w, true, "person, run");
@@ -494,11 +495,11 @@ approvals_create(struct run *r, struct approvals **ret, struct err *e)
 void
 approvals_free(struct approvals *a)
 {
-	struct asked *q;
+	struct asked *q, *next;
 
 	if (a == NULL)
 		return;
-	while ((q = TAILQ_FIRST(&a->list)) != NULL)
+	TAILQ_FOREACH_SAFE (q, &a->list, entry, next)
 		asked_free(a, q);
 	terminal_close(a->terminal);
 	rules_free(a->rules);
