@@ -446,6 +446,9 @@ judge_text(struct judge *j, const char *text, size_t len)
 	}
 	unread = s->error[0] != '\0';
 	sh_free(s);
+	j->moved = j->dir_unknown != before.dir_unknown ||
+	    j->dirs.n != before.dirs.n ||
+	    strcmp(j->dirs.v[0], before.dirs.v[0]) != 0;
 	/* What a text inside does to its place is its own affair. */
 	strv_clear(&j->dirs);
 	j->dirs = before.dirs;

@@ -247,14 +247,14 @@ from_input(struct piece *p, const struct sh_word *w, size_t n, const char *mark)
 		extra->text = (char *)(uintptr_t) "$input";
 		extra->len = strlen(extra->text);
 		extra->flags = SH_COMPUTED;
-		extra->var = (char *)(uintptr_t) "(the input)";
+		extra->var = (char *)(uintptr_t) "input";
 	}
 	for (i = 0; mark != NULL && i < n; i++)
 		if (strstr(a[i].text, mark) != NULL) {
 			a[i].flags |= SH_COMPUTED | SH_QUOTED;
 			if (strcmp(a[i].text, mark) == 0)
 				a[i].text = (char *)(uintptr_t) "$input";
-			a[i].var = (char *)(uintptr_t) "(the input)";
+			a[i].var = (char *)(uintptr_t) "input";
 		}
 	judge_argv(p, a, n + (mark == NULL), p->needs_cover);
 }
@@ -314,6 +314,9 @@ walk(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 			ret->done = t.has_value;
 			break;
 		case OPT_VALUE:
+			if (t.letter == 'C' && t.has_value &&
+			    strcmp(wr->name, "env") == 0)
+				piece_chdir(p, &t.value);
 			if (wr->kind == WRAP_INPUT && t.letter == 'I' &&
 			    t.has_value)
 				ret->mark = t.value.text;
@@ -398,8 +401,12 @@ shell_wrapper(struct piece *p, const struct wrapper *wr,
 	}
 	if ((wr->flags & WRAP_FIRST) != 0)
 		end = 1;
+	p->j->moved = false;
 	if ((wr->flags & WRAP_EACH) == 0)
 		text_of_words(p, w, end, (size_t)(w - p->w));
+	/* It runs in the shell itself. */
+	if (strcmp(wr->name, "eval") == 0 && p->j->moved)
+		p->j->dir_unknown = true;
 	for (i = 0; (wr->flags & WRAP_EACH) != 0 && i < end; i++)
 		if (w[i].text[0] != '-')
 			text_of_words(p, &w[i], 1, (size_t)(w - p->w) + i);

@@ -378,6 +378,31 @@ is_elsewhere(const char *word)
 }
 
 void
+piece_chdir(struct piece *p, const struct sh_word *dir)
+{
+	struct judge *j = p->j;
+
+	if (!p->chdir) {
+		strv_copy(&p->dirs, &j->dirs);
+		p->dir_unknown = j->dir_unknown;
+		p->chdir = true;
+	}
+	judge_cd(j, dir, true);
+}
+
+static void
+chdir_back(struct piece *p)
+{
+	struct judge *j = p->j;
+
+	if (!p->chdir)
+		return;
+	strv_clear(&j->dirs);
+	j->dirs = p->dirs;
+	j->dir_unknown = p->dir_unknown;
+}
+
+void
 piece_judge(struct piece *p)
 {
 	const struct wrapper *wr;
@@ -426,4 +451,5 @@ piece_judge(struct piece *p)
 		}
 	}
 	decide(p);
+	chdir_back(p);
 }

@@ -20,6 +20,7 @@ struct judge {
 	/* Where a command may be when it runs. */
 	struct strv dirs;
 	bool dir_unknown;
+	bool moved; /* the text that was judged last changed its directory */
 	/* Of the text that is judged. */
 	const struct sh_script *script;
 	bool linear; /* each command runs in the shell itself, in order */
@@ -62,6 +63,8 @@ struct piece {
 	struct finding f[JUDGE_FINDINGS];
 	size_t n_f;
 	bool needs_cover;
+	struct strv dirs; /* the judge's before -C, when chdir is set */
+	bool chdir, dir_unknown;
 	const char *taint; /* a variable that is set for it, or NULL */
 	/* The strictest so far. */
 	enum ruling ruling;
@@ -94,6 +97,9 @@ void piece_raise(struct piece *p, enum ruling v, const char *rule,
 void assign_command(struct piece *p, const struct sh_word *w);
 /* A variable that changes what runs is set. */
 void piece_taint(struct piece *p, const char *name, size_t at);
+
+/* "git -C DIR", "env -C DIR": for this piece alone. */
+void piece_chdir(struct piece *p, const struct sh_word *dir);
 
 /* judge_peel.c */
 /* A command that an option or an alias names: rules must not block it. */

@@ -258,6 +258,8 @@ globals(struct piece *p, const char *name, const struct sh_word *w, size_t n)
 
 	opts_begin(&o, program_globals(name), w, n);
 	while (o.i <= p->shift && opts_next(&o, &t)) {
+		if (t.kind == OPT_VALUE && t.letter == 'C' && t.has_value)
+			piece_chdir(p, &t.value);
 		if (t.kind == OPT_CONFIG && t.has_value)
 			piece_git_config(p, &t.value, p->off + t.at);
 		else if (t.kind == OPT_POWER_VALUE && t.has_value)

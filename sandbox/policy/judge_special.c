@@ -51,7 +51,7 @@ find_exec(const struct call *c, size_t from)
 		a[n] = c->w[i];
 		if (strstr(s, "{}") != NULL) {
 			a[n].flags |= SH_COMPUTED | SH_QUOTED;
-			a[n].var = (char *)(uintptr_t) "(what find finds)";
+			a[n].var = (char *)(uintptr_t) "found";
 			if (strcmp(s, "{}") == 0)
 				a[n].text = (char *)(uintptr_t) "./$found";
 		}
@@ -307,6 +307,11 @@ special_cd(const struct call *c)
 	for (i = 1; i < c->n; i++)
 		if (c->w[i].text[0] != '-' || c->w[i].text[1] == '\0')
 			dir = &c->w[i];
+	for (i = 0; cmd != NULL && i < cmd->n_assigns; i++)
+		c->p->j->dir_unknown |=
+		    text_starts(cmd->assigns[i].text, "CDPATH=");
+	if (c->p->j->tainted != NULL && strcmp(c->p->j->tainted, "CDPATH") == 0)
+		c->p->j->dir_unknown = true;
 	if (strcmp(c->name, "popd") == 0) {
 		c->p->j->dir_unknown = true;
 		return true;

@@ -159,7 +159,7 @@ static const struct program programs[] = {
 	{ "mkdir", NULL, "w", "m=A --mode=A" },
 	{ "mkfifo", NULL, "w", "m=A" },
 	{ "mv", NULL, "w", "t=W --target-directory=W S=A" },
-	{ "patch", NULL, "w2",
+	{ "patch", NULL, "w",
 	    "o=W --output=W d=A i=A p=A r=W --reject-file=W B=A D=A F=A" },
 	{ "rm", NULL, "w", "" },
 	{ "rmdir", NULL, "w", "" },
