@@ -518,10 +518,9 @@ finish(struct run *r)
 static void
 clear(struct run *r)
 {
-	approvals_free(r->approvals);
-	r->approvals = NULL;
 	models_free(r);
 	sched_free(r);
+	approvals_free(r->approvals);
 	resume_free(r);
 	audit_close(r->audit);
 	store_close(r->store);
