@@ -9,6 +9,7 @@
 #include "common/num.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
+#include "orchestrator/run/approve.h"
 #include "orchestrator/run/run.h"
 
 #define HINT_MAX 1000 /* as a hypothesis */
@@ -16,7 +17,8 @@
 enum {
 	OPT_JSON = 256,
 	OPT_SANDBOX,
-	OPT_ALLOW_NET
+	OPT_ALLOW_NET,
+	OPT_ASK
 };
 
 static int cmd_resume_main(int argc, char **argv);
@@ -25,7 +27,7 @@ static int cmd_replay_main(int argc, char **argv);
 const struct cmd cmd_resume = {
 	.name = "resume",
 	.synopsis = "[-n WORKERS] [BUDGETS] [--sandbox KIND] "
-		    "[--allow-net HOST]... [--json] [RUN] [HINT]",
+		    "[--allow-net HOST]... [--ask HOW] [--json] [RUN] [HINT]",
 	.purpose = "Carry on after a crash, an interrupt or a spent budget",
 	.help =
 	    "  -n, --workers N       workers at once (as before)\n"
@@ -35,6 +37,8 @@ const struct cmd cmd_resume = {
 	    "      --sandbox KIND    bwrap, or container: to be said again\n"
 	    "      --allow-net HOST[:PORT]\n"
 	    "                        one more host that commands may reach\n"
+	    "      --ask HOW         what the rules ask for: prompt, deny, "
+	    "allow\n"
 	    "      --json            one event a line on stdout\n\n"
 	    "What is finished is kept, what was answered is not asked again. "
 	    "A HINT is tried\nas one more hypothesis.\n",
@@ -70,6 +74,8 @@ set_limit(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case OPT_ALLOW_NET:
 		strv_add(&o->allow_net, arg);
 		break;
+	case OPT_ASK:
+		return approve_option(o, arg, e);
 	default:
 		o->json = true;
 		break;
@@ -87,6 +93,7 @@ options(
 		{ "sandbox", required_argument, NULL, OPT_SANDBOX },
 		{ "help", no_argument, NULL, 'h' },
 		{ "workers", required_argument, NULL, 'n' },
+		{ "ask", required_argument, NULL, OPT_ASK },
 		{ "max-time", required_argument, NULL, CMD_MAX_TIME },
 		{ "max-calls", required_argument, NULL, CMD_MAX_CALLS },
 		{ "max-tokens", required_argument, NULL, CMD_MAX_TOKENS },
@@ -103,7 +110,8 @@ options(
 		if (opt == 'h')
 			return cmd_help(c);
 		if (opt == '?' || opt == ':' ||
-		    (!limits && opt != OPT_JSON && opt != OPT_SANDBOX))
+		    (!limits && opt != OPT_JSON && opt != OPT_SANDBOX &&
+			opt != OPT_ASK))
 			return cmd_bad_option(c, opt, argv);
 		if (set_limit(o, opt, optarg != NULL ? optarg : "", &e) < 0)
 			return cmd_usage(c, "%s", e.text);

@@ -15,6 +15,7 @@
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
+#include "orchestrator/run/approve.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/run/topology.h"
 
@@ -23,6 +24,7 @@
 enum {
 	OPT_PROTECT = 256,
 	OPT_PROFILE,
+	OPT_ASK,
 	OPT_TOPOLOGY,
 	OPT_SEED,
 	OPT_ALL,
@@ -42,6 +44,7 @@ static const struct option options[] = {
 	{ "file", required_argument, NULL, 'f' },
 	{ "protect", required_argument, NULL, OPT_PROTECT },
 	{ "profile", required_argument, NULL, OPT_PROFILE },
+	{ "ask", required_argument, NULL, OPT_ASK },
 	{ "max-time", required_argument, NULL, CMD_MAX_TIME },
 	{ "max-calls", required_argument, NULL, CMD_MAX_CALLS },
 	{ "max-tokens", required_argument, NULL, CMD_MAX_TOKENS },
@@ -77,6 +80,8 @@ static const char help[] =
     "      --allow-net HOST[:PORT]  commands may reach this host (more: again; "
     "settings:\n"
     "                        network.allow); none otherwise\n"
+    "      --ask HOW         what the rules ask for: prompt (on a terminal), "
+    "deny, allow\n"
     "      --max-time D      90, 10m, 2h: the whole run\n"
     "      --max-calls N     model calls of the whole run\n"
     "      --max-tokens N    tokens of the whole run\n"
@@ -183,6 +188,8 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case OPT_ALLOW_NET:
 		strv_add(&o->allow_net, arg);
 		break;
+	case OPT_ASK:
+		return approve_option(o, arg, e);
 	case 'n':
 	case CMD_MAX_TIME:
 	case CMD_MAX_CALLS:

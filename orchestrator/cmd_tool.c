@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
+#include "orchestrator/run/approve.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/verify/apply.h"
 #include "sandbox/snapshot.h"
@@ -25,6 +26,7 @@ const struct cmd cmd_tool = {
 	    "      --protect GLOB  more protected files\n"
 	    "      --profile NAME  sandbox of the command\n"
 	    "      --sandbox KIND  bwrap, or container: one layer less\n"
+	    "      --ask HOW       what the rules ask for: prompt, deny, allow\n"
 	    "      --apply         put what the call changed on the tree\n\n"
 	    "Prints {\"ok\":true,\"result\":...,\"patch\":...} or "
 	    "{\"ok\":false,\"error\":...} (exit 1).\n",
@@ -102,6 +104,7 @@ cmd_tool_main(int argc, char **argv)
 		{ "test", required_argument, NULL, 't' },
 		{ "protect", required_argument, NULL, 'p' },
 		{ "profile", required_argument, NULL, 'P' },
+		{ "ask", required_argument, NULL, 'k' },
 		{ "apply", no_argument, NULL, 'a' },
 		{ "sandbox", required_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
@@ -128,7 +131,9 @@ cmd_tool_main(int argc, char **argv)
 		else if (opt == 's' &&
 		    backend_parse(optarg, &o.backend, &e) < 0)
 			return cmd_usage(&cmd_tool, "%s", e.text);
-		else if (opt != 's')
+		else if (opt == 'k' && approve_option(&o, optarg, &e) < 0)
+			return cmd_usage(&cmd_tool, "%s", e.text);
+		else if (opt != 's' && opt != 'k')
 			return cmd_bad_option(&cmd_tool, opt, argv);
 	}
 	if (argc - optind != 2)

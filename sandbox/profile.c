@@ -180,10 +180,13 @@ environment(struct sandbox_spec *s, const struct profile *p)
 	    t != NULL && t->path != NULL
 		? t->path
 		: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-	/* the tree may belong to another uid */
-	strv_setenv(&s->env, "GIT_CONFIG_COUNT", "1");
+	/* The tree may belong to another uid; its config names no program that
+	 * `git status` runs. */
+	strv_setenv(&s->env, "GIT_CONFIG_COUNT", "2");
 	strv_setenv(&s->env, "GIT_CONFIG_KEY_0", "safe.directory");
 	strv_setenv(&s->env, "GIT_CONFIG_VALUE_0", "*");
+	strv_setenv(&s->env, "GIT_CONFIG_KEY_1", "core.fsmonitor");
+	strv_setenv(&s->env, "GIT_CONFIG_VALUE_1", "false");
 	if (t != NULL)
 		tool_env(s, t);
 	for (size_t i = 0; i < v->def.env.n; i++) {

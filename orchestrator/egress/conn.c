@@ -172,7 +172,8 @@ conn_answer(struct conn *c, bool ok)
 static void
 judge(struct conn *c)
 {
-	const struct rule *rule = rules_match(c->p->rules, &c->head.target);
+	const struct net_rule *rule =
+	    net_rules_match(c->p->rules, &c->head.target);
 	char where[TARGET_TEXT];
 
 	if (rule != NULL) {

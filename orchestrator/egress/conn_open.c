@@ -172,7 +172,7 @@ conn_resolved(struct conn *c, const struct answer *a)
 	if (c->state != CONN_RESOLVE)
 		return; /* it took too long: that was said */
 	for (i = 0; i < a->n; i++)
-		if (rules_address(c->p->rules, &a->addrs[i]))
+		if (net_rules_address(c->p->rules, &a->addrs[i]))
 			c->addrs[c->n_addrs++] = a->addrs[i];
 	if (c->n_addrs > 0) {
 		c->deadline_ms = c->p->now + CONNECT_MS;

@@ -282,7 +282,7 @@ start(struct proxy *p, struct err *e)
 }
 
 int
-proxy_run(int control_fd, const struct rules *rules)
+proxy_run(int control_fd, const struct net_rules *rules)
 {
 	struct proxy p = { .control_fd = control_fd, .rules = rules };
 	struct epoll_event ev[EVENTS];

@@ -22,6 +22,6 @@
 #define PROXY_LISTENERS 4096 /* sandboxes at once */
 
 /* Until the control socket (control.h) is at its end; an exit status. */
-int proxy_run(int control_fd, const struct rules *rules);
+int proxy_run(int control_fd, const struct net_rules *rules);
 
 #endif

@@ -104,7 +104,7 @@ TAILQ_HEAD(conn_list, conn);
 
 struct proxy {
 	int epoll, control_fd;
-	const struct rules *rules;
+	const struct net_rules *rules;
 	struct resolver *resolver;
 	struct watch control, resolving;
 	TAILQ_HEAD(, tenant) tenants;

@@ -42,10 +42,10 @@ common_mistake(const char *s)
 }
 
 int
-rules_add(struct rules *r, const char *text, struct err *e)
+net_rules_add(struct net_rules *r, const char *text, struct err *e)
 {
 	const char *why = common_mistake(text), *host = text;
-	struct rule rule = { 0 };
+	struct net_rule rule = { 0 };
 	struct err own;
 
 	if (why != NULL)
@@ -73,7 +73,7 @@ rules_add(struct rules *r, const char *text, struct err *e)
 }
 
 int
-rules_settings(struct rules *r, const json_t *network, struct err *e)
+net_rules_settings(struct net_rules *r, const json_t *network, struct err *e)
 {
 	const json_t *list = json_object_get(network, "allow"), *v;
 	size_t i;
@@ -87,42 +87,42 @@ rules_settings(struct rules *r, const json_t *network, struct err *e)
 		if (!json_is_string(v))
 			return err_set(e, ERR_SYNTAX,
 			    "network.allow: entry %zu is no string", i + 1);
-		if (rules_add(r, json_string_value(v), e) < 0)
+		if (net_rules_add(r, json_string_value(v), e) < 0)
 			return e != NULL ? (e->code = ERR_SYNTAX) : ERR_SYNTAX;
 	}
 	return 0;
 }
 
 int
-rules_strv(struct rules *r, const struct strv *list, struct err *e)
+net_rules_strv(struct net_rules *r, const struct strv *list, struct err *e)
 {
 	size_t i;
 	int rc = 0;
 
 	for (i = 0; i < list->n && rc == 0; i++)
-		rc = rules_add(r, list->v[i], e);
+		rc = net_rules_add(r, list->v[i], e);
 	return rc;
 }
 
 void
-rules_clear(struct rules *r)
+net_rules_clear(struct net_rules *r)
 {
 	size_t i;
 
 	for (i = 0; i < r->n; i++)
 		free(r->v[i].text);
 	free(r->v);
-	*r = (struct rules){ 0 };
+	*r = (struct net_rules){ 0 };
 }
 
 static bool
-port_fits(const struct rule *rule, uint16_t port)
+port_fits(const struct net_rule *rule, uint16_t port)
 {
 	return rule->web ? port == 80 || port == 443 : port == rule->host.port;
 }
 
 static bool
-host_fits(const struct rule *rule, const struct target *t)
+host_fits(const struct net_rule *rule, const struct target *t)
 {
 	size_t have, want;
 
@@ -136,8 +136,8 @@ host_fits(const struct rule *rule, const struct target *t)
 	    strcmp(t->host + have - want, rule->host.host) == 0;
 }
 
-const struct rule *
-rules_match(const struct rules *r, const struct target *t)
+const struct net_rule *
+net_rules_match(const struct net_rules *r, const struct target *t)
 {
 	size_t i;
 
@@ -148,11 +148,11 @@ rules_match(const struct rules *r, const struct target *t)
 }
 
 bool
-rules_address(const struct rules *r, const struct target *addr)
+net_rules_address(const struct net_rules *r, const struct target *addr)
 {
 	struct sockaddr_storage ss;
 
 	(void)target_sockaddr(addr, &ss);
 	return address_is_public((const struct sockaddr *)&ss) ||
-	    rules_match(r, addr) != NULL;
+	    net_rules_match(r, addr) != NULL;
 }

@@ -19,7 +19,7 @@
 
 #define RULES_MAX 512
 
-struct rule {
+struct net_rule {
 	char *text; /* as the person wrote it */
 	struct target host;
 	bool below; /* "*." stood before it */
@@ -27,23 +27,25 @@ struct rule {
 };
 
 /* Zeroed: nothing is allowed. */
-struct rules {
-	struct rule *v;
+struct net_rules {
+	struct net_rule *v;
 	size_t n;
 };
 
 /* ERR_USAGE with the rule, what is wrong with it, and what to write. */
-int rules_add(struct rules *r, const char *text, struct err *e);
+int net_rules_add(struct net_rules *r, const char *text, struct err *e);
 /* The list "allow" of the settings' object "network", which may be NULL;
  * ERR_SYNTAX. */
-int rules_settings(struct rules *r, const json_t *network, struct err *e);
-int rules_strv(struct rules *r, const struct strv *list, struct err *e);
-void rules_clear(struct rules *r);
+int net_rules_settings(
+    struct net_rules *r, const json_t *network, struct err *e);
+int net_rules_strv(struct net_rules *r, const struct strv *list, struct err *e);
+void net_rules_clear(struct net_rules *r);
 
 /* The rule that allows it, by host and port; NULL: none. */
-const struct rule *rules_match(const struct rules *r, const struct target *t);
+const struct net_rule *net_rules_match(
+    const struct net_rules *r, const struct target *t);
 /* May this address (TARGET_IP4 or IP6) be connected to for a name that is
  * allowed? */
-bool rules_address(const struct rules *r, const struct target *addr);
+bool net_rules_address(const struct net_rules *r, const struct target *addr);
 
 #endif

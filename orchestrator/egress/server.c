@@ -51,7 +51,7 @@ void
 egress_main(int argc, char **argv)
 {
 	struct pollfd p = { .fd = CONTROL_FD };
-	struct rules rules = { 0 };
+	struct net_rules rules = { 0 };
 	struct err e;
 	int i, r;
 
@@ -59,7 +59,7 @@ egress_main(int argc, char **argv)
 		fatal("this is not a command for people");
 	(void)prctl(PR_SET_NAME, "foray-egress", 0, 0, 0);
 	for (i = 1; i < argc; i++)
-		if (rules_add(&rules, argv[i], &e) < 0)
+		if (net_rules_add(&rules, argv[i], &e) < 0)
 			fatal("%s", e.text);
 	if ((r = drop_root()) < 0)
 		fatal("egress-proxy: %s", err_str(r));
@@ -107,7 +107,7 @@ clean_env(struct strv *env)
 }
 
 int
-egress_start(const struct rules *rules, int log_fd, egress_record record,
+egress_start(const struct net_rules *rules, int log_fd, egress_record record,
     void *ctx, struct egress **ret, struct err *e)
 {
 	struct strv argv = { 0 }, env = { 0 };

@@ -26,8 +26,8 @@ typedef int (*egress_record)(void *ctx, const char *worker, const char *act,
     const char *subject, const char *detail, const char *verdict);
 
 /* log_fd: its stderr. rules are borrowed for the call. */
-int egress_start(const struct rules *rules, int log_fd, egress_record record,
-    void *ctx, struct egress **ret, struct err *e);
+int egress_start(const struct net_rules *rules, int log_fd,
+    egress_record record, void *ctx, struct egress **ret, struct err *e);
 int egress_fd(const struct egress *eg);
 /* Takes what the proxy has to say, a little at a time. Negative: it is gone,
  * and with it the network; do not watch it any more. */

@@ -13,7 +13,7 @@
 #include "orchestrator/store/audit.h"
 
 struct single {
-	struct rules rules;
+	struct net_rules rules;
 	struct egress *egress;
 	struct audit *audit;
 	bool gone;
@@ -52,16 +52,16 @@ record(void *ctx, const char *worker, const char *act, const char *subject,
 }
 
 static int
-read_rules(const struct strv *allow, struct rules *ret, struct err *e)
+read_rules(const struct strv *allow, struct net_rules *ret, struct err *e)
 {
 	json_t *settings = NULL;
 	int r;
 
 	if ((r = settings_load(&settings, e)) < 0)
 		return r;
-	r = rules_settings(ret, json_object_get(settings, "network"), e);
+	r = net_rules_settings(ret, json_object_get(settings, "network"), e);
 	json_decref(settings);
-	return r < 0 ? r : rules_strv(ret, allow, e);
+	return r < 0 ? r : net_rules_strv(ret, allow, e);
 }
 
 int
@@ -128,6 +128,6 @@ single_stop(struct single *s)
 		return;
 	egress_stop(s->egress);
 	audit_close(s->audit);
-	rules_clear(&s->rules);
+	net_rules_clear(&s->rules);
 	free(s);
 }

@@ -9,6 +9,7 @@
 
 #include "common/log.h"
 #include "common/text.h"
+#include "orchestrator/run/approve.h"
 #include "orchestrator/run/fetch.h"
 
 #define BODY_MAX ((size_t)1 << 20)
@@ -335,9 +336,12 @@ hop(struct fetch *t, const char *url, struct err *e)
 		.on_done = on_done,
 		.ctx = t };
 	int rc = fetch_check(&f->allow, f->private, url, e);
-	const char *verdict = rc == 0 ? "allow" : "deny";
+	const char *verdict;
 	struct err full;
 
+	if (rc == 0)
+		rc = approvals_url(r, url, e);
+	verdict = rc == 0 ? "allow" : "deny";
 	if (audit_write(r->audit, run_now(r), t->worker, "fetch", url, NULL,
 		verdict, &full) < 0)
 		return err_set(e, ERR_DENIED, "the audit can't be written");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "orchestrator/run/approve.h"
 #include "orchestrator/run/fetch.h"
 #include "orchestrator/run/reproduce.h"
 
@@ -41,7 +42,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	struct msg out = { .type = MSG_TASK };
 	struct msg_task *o = &out.u.task;
 	char *prompt = prompt_task(r, t), *role = prompt_role(r, t);
-	struct strv tests = { 0 };
+	struct strv tests = { 0 }, judged = { 0 };
 
 	if (!w->ready) {
 		w->ready = true;
@@ -64,6 +65,8 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	o->tests = msg_strs_of(&r->tests);
 	o->checks = msg_strs_of(&r->o.checks);
 	o->guarded = msg_strs_of(&r->guarded);
+	approvals_judged(r->approvals, &judged);
+	o->judged = msg_strs_of(&judged);
 	if (t->kind == KIND_VERIFY || t->kind == KIND_REVIEW) {
 		o->patch = t->patch;
 		o->patch_len = t->patch_len;
@@ -85,6 +88,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	o->max_output = r->max_output;
 	handle_send(r, w, &out);
 	strv_clear(&tests);
+	strv_clear(&judged);
 	free(prompt);
 	free(role);
 }
@@ -103,28 +107,7 @@ on_model(struct run *r, struct worker *w, const struct msg *m)
 static void
 on_audit(struct run *r, struct worker *w, const struct msg *m)
 {
-	const struct msg_audit *in = &m->u.audit;
-	struct msg out = { .type = MSG_VERDICT };
-	struct err e = { 0 };
-
-	/* No rules yet but those of the worker's own walls: what is asked is
-	 * recorded, and what can't be recorded must not happen. */
-	out.u.verdict.seq = in->seq;
-	out.u.verdict.verdict = "allow";
-	if (in->seq == w->audit_seq) {
-		/* Asked again, the answer was lost: one act, one line. */
-		handle_send(r, w, &out);
-		return;
-	}
-	if (audit_write(r->audit, run_now(r), w->name, in->act, in->subject,
-		in->detail, "allow", &e) < 0) {
-		out.u.verdict.verdict = "deny";
-		out.u.verdict.reason = "the audit record can't be written";
-		log_error("audit: %s", e.text);
-	} else {
-		w->audit_seq = in->seq;
-	}
-	handle_send(r, w, &out);
+	approvals_audit(r, w, &m->u.audit);
 }
 
 static void
@@ -133,7 +116,8 @@ on_fetch(struct run *r, struct worker *w, const struct msg *m)
 	struct msg out = { .type = MSG_FETCH_RESULT };
 
 	if (r->fetches != NULL) {
-		fetches_start(r->fetches, w, &m->u.fetch);
+		if (approvals_fetch(r, w, &m->u.fetch))
+			fetches_start(r->fetches, w, &m->u.fetch);
 		return;
 	}
 	out.u.fetch_result.seq = m->u.fetch.seq;

@@ -27,7 +27,7 @@ struct waiting {
 
 struct network {
 	struct run *run;
-	struct rules rules;
+	struct net_rules rules;
 	struct egress *egress;
 	struct loop_watch *turn, *accept;
 	int listen_fd;
@@ -141,9 +141,9 @@ network_create(
 		n->waiting[i].n = n;
 		n->waiting[i].fd = -1;
 	}
-	rc = rules_settings(&n->rules, network, e);
+	rc = net_rules_settings(&n->rules, network, e);
 	if (rc == 0)
-		rc = rules_strv(&n->rules, &r->o.allow_net, e);
+		rc = net_rules_strv(&n->rules, &r->o.allow_net, e);
 	if (rc < 0 || n->rules.n == 0)
 		network_free(n);
 	else
@@ -215,7 +215,7 @@ network_free(struct network *n)
 	if (n == NULL)
 		return;
 	network_stop(n);
-	rules_clear(&n->rules);
+	net_rules_clear(&n->rules);
 	free(n);
 }
 

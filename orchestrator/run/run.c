@@ -23,6 +23,7 @@
 #include "common/num.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "orchestrator/run/approve.h"
 #include "orchestrator/run/confine.h"
 #include "orchestrator/run/detect.h"
 #include "orchestrator/run/network.h"
@@ -375,6 +376,7 @@ run_through(struct run *r, struct err *e)
 		(rc = apply_branch_check(r->root, r->o.branch, e)) < 0) ||
 	    (rc = path_mkdirs(cache, 0700, e)) < 0 ||
 	    (rc = confine_find(r, e)) < 0 ||
+	    (rc = approvals_create(r, &r->approvals, e)) < 0 ||
 	    (rc = take_snapshot(r, cache, e)) < 0 ||
 	    (rc = find_tests(r, e)) < 0)
 		goto out;
@@ -483,6 +485,7 @@ clear(struct run *r)
 {
 	models_free(r);
 	sched_free(r);
+	approvals_free(r->approvals);
 	resume_free(r);
 	audit_close(r->audit);
 	store_close(r->store);

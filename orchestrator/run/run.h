@@ -24,6 +24,14 @@ enum exit_status {
 /* Workers that one run may ask for; pid_max bounds what a machine can hold. */
 #define RUN_MAX_WORKERS 4096
 
+/* The answer to what the rules ask for: approve.h. */
+enum ask_how {
+	ASK_UNSET, /* prompt on a terminal, else deny */
+	ASK_PROMPT,
+	ASK_DENY,
+	ASK_ALLOW
+};
+
 struct run_opts {
 	const char *repo;                            /* -C; "." */
 	struct strv tests;                           /* -t; empty: detected */
@@ -38,6 +46,8 @@ struct run_opts {
 	uint64_t max_calls, max_tokens, max_time_ms; /* 0: no limit */
 	uint64_t max_micro; /* --max-usd, in millionths */
 	uint64_t seed;
+	enum ask_how ask; /* --ask */
+	uint64_t ask_ms;  /* how long a question waits; 0: the default */
 	bool json;
 	bool all;           /* do not stop at the first verified fix */
 	bool apply;         /* --apply */

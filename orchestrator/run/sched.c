@@ -14,6 +14,7 @@
 
 #include "common/log.h"
 #include "common/text.h"
+#include "orchestrator/run/approve.h"
 #include "orchestrator/run/fetch.h"
 #include "orchestrator/run/state.h"
 
@@ -260,6 +261,7 @@ drop_worker(
 		    : NULL));
 	gateway_worker_gone(r->gateway, w->name);
 	fetches_worker_gone(r->fetches, w->name);
+	approvals_worker_gone(r->approvals, w->name);
 	TAILQ_REMOVE(&r->workers, w, entry);
 	free(w);
 	if (!unfinished || r->phase == PHASE_END)

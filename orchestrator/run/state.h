@@ -95,6 +95,7 @@ struct worker {
 	struct spend spend; /* accepted replies */
 	uint64_t tools;
 	uint64_t audit_seq; /* of its last act that was recorded */
+	bool audit_allowed;
 	bool ready;
 	bool summary; /* it has sent one */
 };
@@ -139,11 +140,12 @@ struct run {
 	struct endpoint
 	    *endpoint; /* until the provider takes it; NULL: builtin */
 	struct http *http;
-	struct fetches *fetches; /* fetch.h */
-	struct network *network; /* network.h; NULL: commands have none */
-	char *model;             /* its name, as it is shown */
-	bool review;             /* settings: review.h */
-	char *notes;             /* the person's own AGENTS.md, or NULL */
+	struct fetches *fetches;     /* fetch.h */
+	struct network *network;     /* network.h; NULL: commands have none */
+	struct approvals *approvals; /* approve.h */
+	char *model;                 /* its name, as it is shown */
+	bool review;                 /* settings: review.h */
+	char *notes;                 /* the person's own AGENTS.md, or NULL */
 	uint64_t
 	    turn_micro; /* what one turn may cost; 0: nothing, or unknown */
 	uint64_t context, max_output; /* tokens; 0: not known */

@@ -21,6 +21,7 @@ struct plain {
 	bool status;    /* a status line stands on the screen */
 	uint64_t tried; /* candidates, over all workers */
 	double last;    /* time of the last status line */
+	bool held;      /* no status line now */
 };
 
 struct plain *
@@ -193,7 +194,7 @@ on_progress(struct plain *p, const json_t *ev)
 {
 	double t = json_real_value(json_object_get(ev, "t"));
 
-	if (!p->tty || t - p->last < 0.1)
+	if (!p->tty || p->held || t - p->last < 0.1)
 		return;
 	p->last = t;
 	clear_status(p);
@@ -332,12 +333,30 @@ on_reviewed(struct plain *p, const json_t *ev)
 	    *str(ev, "reason") != '\0' ? ": " : "", str(ev, "reason"));
 }
 
+static void
+on_permission(struct plain *p, const json_t *ev)
+{
+	bool allow = strcmp(str(ev, "verdict"), "allow") == 0;
+
+	printed(p, ev, str(ev, "worker"), "%s (%s): %s",
+	    allow ? "allowed" : "denied", str(ev, "by"), str(ev, "reason"));
+}
+
+void
+plain_hold(struct plain *p, bool hold)
+{
+	if (hold)
+		clear_status(p);
+	p->held = hold;
+}
+
 static const struct {
 	const char *name;
 	void (*show)(struct plain *, const json_t *);
 } rows[] = {
 	{ "run_started", on_run_started },
 	{ "reviewed", on_reviewed },
+	{ "permission", on_permission },
 	{ "snapshot", on_snapshot },
 	{ "baseline", on_baseline },
 	{ "planned", on_planned },

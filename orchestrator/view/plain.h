@@ -14,6 +14,8 @@ struct plain;
  * rewritten shows what runs. */
 struct plain *plain_create(FILE *out);
 void plain_free(struct plain *p);
+/* No lines that are rewritten, while something is asked on the terminal. */
+void plain_hold(struct plain *p, bool hold);
 void plain_event(struct plain *p, const char *name, const json_t *event);
 
 #endif

@@ -23,6 +23,7 @@
 #define SH_MAX_BYTES ((size_t)256 << 10)
 #define SH_MAX_DEPTH 600
 #define SH_MAX_COMMANDS 20000
+#define SH_MAX_STEPS 200000
 
 enum sh_word_flags {
 	SH_COMPUTED = 1, /* holds an expansion: its value is not known */
@@ -76,6 +77,7 @@ struct sh_script {
 	char error[200]; /* "" when all was read */
 	/* Arithmetic, ${x@P} and the like may run what a variable holds. */
 	bool evaluates;
+	size_t steps;           /* what reading it took, of SH_MAX_STEPS */
 	struct sh_arena *arena; /* all of it is in here */
 };
 

@@ -4,8 +4,6 @@
 #include "common/log.h"
 #include "sandbox/policy/shell_priv.h"
 
-#define STEPS_MAX 200000
-
 /* --- characters ------------------------------------------------------------
  */
 
@@ -63,7 +61,7 @@ sh_at_word(const struct sh_parser *p)
 bool
 sh_step(struct sh_parser *p)
 {
-	if (++p->steps > STEPS_MAX)
+	if (++p->steps > SH_MAX_STEPS)
 		sh_fail(p, "it is too long to be read");
 	return !p->failed;
 }

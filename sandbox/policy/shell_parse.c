@@ -396,5 +396,6 @@ sh_parse(const char *text, size_t len)
 		sh_fail(&p, "a NUL byte is in it");
 	else
 		sh_nested(&p, sh_dup(s, text, len), len);
+	s->steps = p.steps;
 	return s;
 }

@@ -8,7 +8,8 @@ start (a worker from ASSIGN to READY), memory (PSS of waiting workers), try (one
 candidate of try_edits), snapshot (of a 20,000-file tree against cp -a), turn,
 fleet and cache (the model path, see model_path.py), rate (full sandboxes a
 second against bare bwrap), tree (a workspace over 50,000 files, and the patch of
-what changed in it). Only when asked for: thousand (memory of 1,000 idle workers).
+what changed in it), gate (verdicts on everyday commands). Only when asked for:
+thousand (memory of 1,000 idle workers).
 Times mean little on a busy machine: each part waits some seconds for a quiet
 moment, and the table says where there was none. What has an aim ends with "met"
 or "MISSED aim". Exit status 1 when something could not be measured; a missed
@@ -36,6 +37,7 @@ AIM_MEMORY_KIB = 1536
 AIM_THOUSAND_KIB = 2560
 AIM_RATE = 0.8  # of bare bwrap
 AIM_READY_MS = 30
+AIM_VERDICT_US = 50
 
 SANDBOX_ROUNDS = 100
 START_RUNS = 6
@@ -522,9 +524,20 @@ def part_tree(b):
 # Not in a plain run: some minutes.
 EXTRA = {"thousand": part_thousand}
 
+def part_gate(b):
+    everyday = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                            "../cases/everyday.txt")
+    us = [float(x) for x in b.run([b.program("tests/bench/gate"),
+                                   everyday]).split()]
+    b.table.add("verdict on an everyday command", us, unit="us",
+                aim=("value", AIM_VERDICT_US))
+    b.table.add("the slowest of them", [max(us)], unit="us")
+
+
 PARTS = {"sandbox": part_sandbox, "start": part_start, "memory": part_memory,
          "try": part_try, "snapshot": part_snapshot, "rate": part_rate,
-         "tree": part_tree, **model_path.PARTS}
+         "tree": part_tree, "gate": part_gate, **model_path.PARTS}
+
 
 
 def remove(path):

@@ -74,7 +74,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct head h;
 	struct err e;
 	char *rule;
-	struct rules r = { 0 };
+	struct net_rules r = { 0 };
 
 	if (len > 0 && data[0] == 5) {
 		(void)head_socks_hello(p, len, &used);
@@ -93,9 +93,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		head_clear(&h);
 	}
 	rule = strndup(p, len);
-	if (rule != NULL && rules_add(&r, rule, &e) == 0)
+	if (rule != NULL && net_rules_add(&r, rule, &e) == 0)
 		check_target(&r.v[0].host);
-	rules_clear(&r);
+	net_rules_clear(&r);
 	free(rule);
 	return 0;
 }

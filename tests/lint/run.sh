@@ -29,7 +29,7 @@ check shellcheck shellcheck -s sh -e SC2086,SC2044,SC2013,SC2046,SC2016 $(git ls
 for page in $(find orchestrator worker proto sandbox -name '*.[178]'); do
 	check "$page" mandoc -Tlint -Wwarning "$page"
 done
-check spelling codespell -q 3 -L 'ot,te,nd,ba,fo,inout,ue,hist,ro,pass-thru,statics,addr,ans,crate' $(git ls-files '*.[ch178]' '*.md' '*.sh' '*.def' | grep -v '^tests/bugs/')
+check spelling codespell -q 3 -L 'ot,te,nd,ba,fo,inout,ue,hist,ro,pass-thru,statics,addr,ans,crate,doas' $(git ls-files '*.[ch178]' '*.md' '*.sh' '*.def' | grep -v '^tests/bugs/')
 check cppcheck cppcheck -q --std=c11 --language=c --enable=warning,performance,portability \
 	--library=bsd --include=tests/lint/cppcheck.h \
 	--inline-suppr --error-exitcode=1 --suppressions-list=tests/lint/cppcheck.txt \

@@ -8,27 +8,27 @@
 #include "common/text.h"
 #include "orchestrator/egress/rules.h"
 
-static struct rules
+static struct net_rules
 make(const char *const *list)
 {
-	struct rules r = { 0 };
+	struct net_rules r = { 0 };
 	struct err e;
 
 	for (; *list != NULL; list++)
-		if (rules_add(&r, *list, &e) < 0)
+		if (net_rules_add(&r, *list, &e) < 0)
 			fail_msg("%s", e.text);
 	return r;
 }
 
 static bool
-allowed(const struct rules *r, const char *where)
+allowed(const struct net_rules *r, const char *where)
 {
 	struct target t;
 	struct err e;
 
 	if (target_parse(where, strlen(where), 0, &t, &e) < 0)
 		return false;
-	return rules_match(r, &t) != NULL;
+	return net_rules_match(r, &t) != NULL;
 }
 
 static void
@@ -53,7 +53,7 @@ test_match(void **state unused_arg)
 		"pypi.org\t:443", "pypi.org%2e:443", "fd00::1:81", ":443", "",
 		"[pypi.org]:443", "[10.1.2.3]:8080", "[fd00::1%eth0]:81",
 		NULL };
-	struct rules r = make(list);
+	struct net_rules r = make(list);
 	size_t i;
 
 	for (i = 0; yes[i] != NULL; i++)
@@ -62,7 +62,7 @@ test_match(void **state unused_arg)
 	for (i = 0; no[i] != NULL; i++)
 		if (allowed(&r, no[i]))
 			fail_msg("%s is allowed", no[i]);
-	rules_clear(&r);
+	net_rules_clear(&r);
 }
 
 /* Each names the rule and how to write one. */
@@ -76,13 +76,13 @@ test_bad_rules(void **state unused_arg)
 		"b\xc3\xbc.de", "::1", "fd00::1:80", "127.1", "0x7f000001",
 		"2130706433", "a..b", "-a.org", "a_b-.org", "pypi org",
 		"pypi.org:443 ", "[::1", "*.", "\n", NULL };
-	struct rules r = { 0 };
+	struct net_rules r = { 0 };
 	struct err e;
 	size_t i;
 
 	for (i = 0; bad[i] != NULL; i++) {
 		e.text[0] = '\0';
-		if (rules_add(&r, bad[i], &e) == 0)
+		if (net_rules_add(&r, bad[i], &e) == 0)
 			fail_msg("\"%s\" is taken", bad[i]);
 		assert_int_equal(e.code, ERR_USAGE);
 		assert_non_null(strstr(e.text, "network.allow"));
@@ -91,16 +91,16 @@ test_bad_rules(void **state unused_arg)
 			assert_non_null(strstr(e.text, bad[i]));
 	}
 	assert_int_equal(r.n, 0);
-	rules_clear(&r);
+	net_rules_clear(&r);
 }
 
 static bool
-reached(const struct rules *r, const char *where)
+reached(const struct net_rules *r, const char *where)
 {
 	struct target t;
 
 	assert_int_equal(target_parse(where, strlen(where), 80, &t, NULL), 0);
-	return rules_address(r, &t);
+	return net_rules_address(r, &t);
 }
 
 /* What a name may lead to. */
@@ -118,7 +118,7 @@ test_addresses(void **state unused_arg)
 	static const char *const yes[] = { "93.184.216.34", "10.1.2.3:8080",
 		"127.0.0.1:81", "[::ffff:10.1.2.3]:8080",
 		"[2606:2800:220:1::1]", NULL };
-	struct rules r = make(list);
+	struct net_rules r = make(list);
 	size_t i;
 
 	for (i = 0; no[i] != NULL; i++)
@@ -127,17 +127,17 @@ test_addresses(void **state unused_arg)
 	for (i = 0; yes[i] != NULL; i++)
 		if (!reached(&r, yes[i]))
 			fail_msg("%s is not reached", yes[i]);
-	rules_clear(&r);
+	net_rules_clear(&r);
 }
 
 static int
-settings(const char *text, struct rules *r, struct err *e)
+settings(const char *text, struct net_rules *r, struct err *e)
 {
 	json_t *j;
 	int rc;
 
 	assert_int_equal(json_parse(text, strlen(text), 4096, &j, e), 0);
-	rc = rules_settings(r, j, e);
+	rc = net_rules_settings(r, j, e);
 	json_decref(j);
 	return rc;
 }
@@ -145,10 +145,10 @@ settings(const char *text, struct rules *r, struct err *e)
 static void
 test_settings(void **state unused_arg)
 {
-	struct rules r = { 0 };
+	struct net_rules r = { 0 };
 	struct err e;
 
-	assert_int_equal(rules_settings(&r, NULL, &e), 0);
+	assert_int_equal(net_rules_settings(&r, NULL, &e), 0);
 	assert_int_equal(settings("{\"fetch\":[]}", &r, &e), 0);
 	assert_int_equal(settings("{\"allow\":[]}", &r, &e), 0);
 	assert_int_equal(r.n, 0);
@@ -160,20 +160,20 @@ test_settings(void **state unused_arg)
 	assert_int_equal(
 	    settings("{\"allow\":[\"http://a\"]}", &r, &e), ERR_SYNTAX);
 	assert_non_null(strstr(e.text, "http://a"));
-	rules_clear(&r);
+	net_rules_clear(&r);
 }
 
 static void
 test_limit(void **state unused_arg)
 {
-	struct rules r = { 0 };
+	struct net_rules r = { 0 };
 	struct err e;
 	size_t i;
 
 	for (i = 0; i < RULES_MAX; i++)
-		assert_int_equal(rules_add(&r, "a.org", &e), 0);
-	assert_int_equal(rules_add(&r, "a.org", &e), ERR_USAGE);
-	rules_clear(&r);
+		assert_int_equal(net_rules_add(&r, "a.org", &e), 0);
+	assert_int_equal(net_rules_add(&r, "a.org", &e), ERR_USAGE);
+	net_rules_clear(&r);
 }
 
 int

@@ -3,6 +3,7 @@
 
 #include "common/log.h"
 #include "common/text.h"
+#include "worker/agent/agent.h"
 #include "worker/agent/tool.h"
 
 #define ARGS_MAX ((size_t)2 << 20)
@@ -423,6 +424,21 @@ clean(struct tool_result *r)
 	buf_clear(&b);
 }
 
+/* Tools that touch nothing ask only where the rules speak of them. */
+static int
+ask_first(
+    struct agent *a, const struct tool *t, const json_t *args, struct err *e)
+{
+	const char *path = arg_str(args, "path", ".");
+	size_t i;
+
+	for (i = 0; a->task != NULL && i < a->task->judged.n; i++)
+		if (strcmp(a->task->judged.v[i], t->name) == 0 &&
+		    strcmp(t->name, "try_edits") != 0)
+			return agent_audit(a, t->name, path, NULL, e);
+	return 0;
+}
+
 void
 tool_call(struct agent *a, const char *name, const json_t *args,
     struct tool_result *r)
@@ -436,7 +452,8 @@ tool_call(struct agent *a, const char *name, const json_t *args,
 	t = tool_find(name);
 	if (t == NULL)
 		unknown(name, r);
-	else if (tool_args(args, &obj, &e) < 0 || tool_check(t, obj, &e) < 0)
+	else if (tool_args(args, &obj, &e) < 0 || tool_check(t, obj, &e) < 0 ||
+	    ask_first(a, t, obj, &e) < 0)
 		tool_fail_err(r, &e);
 	else
 		t->fn(a, obj, r);

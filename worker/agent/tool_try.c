@@ -207,8 +207,12 @@ audit_detail(const json_t *edits)
 			const char *p = arg_str(ch, "path", "");
 
 			/* Worst case of escaping, within AUDIT's 16 KiB. */
-			if (strv_has(&seen, p) || bytes + strlen(p) * 6 > 12000)
+			if (strv_has(&seen, p))
 				continue;
+			if (bytes + strlen(p) * 6 > 12000) {
+				json_object_set_new(j, "more", json_true());
+				continue;
+			}
 			bytes += strlen(p) * 6 + 3;
 			strv_add(&seen, p);
 			json_array_append_new(paths, json_string(p));

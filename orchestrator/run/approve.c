@@ -1,0 +1,510 @@
+#include "common/compat.h"
+
+#include <sys/queue.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/num.h"
+#include "common/path.h"
+#include "common/text.h"
+#include "orchestrator/run/approve.h"
+#include "orchestrator/run/fetch.h"
+#include "orchestrator/run/policy.h"
+#include "orchestrator/run/terminal.h"
+
+#define WAIT_MS 300000
+#define WAITING_MAX 256 /* more is denied */
+#define REASON_MAX 1024 /* VERDICT */
+
+/* An act that waits for the person. */
+struct asked {
+	TAILQ_ENTRY(asked) entry;
+	char *worker;
+	char *act, *subject, *detail;
+	char *reason;
+	uint64_t seq;
+	bool fetch; /* FETCH, else AUDIT */
+};
+
+TAILQ_HEAD(asked_list, asked);
+
+struct approvals {
+	struct run *run;
+	struct rules *rules;
+	char *cwd, *home;
+	struct judge_place where;
+	struct terminal *terminal;
+	enum ask_how how;
+	uint64_t wait_ms;
+	struct asked_list list; /* the first one is being shown */
+	size_t n;
+	struct strv granted; /* for this run */
+	char *once;          /* the fetch that was just granted */
+};
+
+int
+approve_option(struct run_opts *o, const char *arg, struct err *e)
+{
+	static const char *const words[] = { "", "prompt", "deny", "allow" };
+	enum ask_how h;
+
+	if (text_starts(arg, "prompt:")) {
+		o->ask = ASK_PROMPT;
+		return num_duration_ms(arg + 7, "--ask", &o->ask_ms, e);
+	}
+	for (h = ASK_PROMPT; h <= ASK_ALLOW; h++)
+		if (strcmp(arg, words[h]) == 0) {
+			o->ask = h;
+			return 0;
+		}
+	return err_set(e, ERR_USAGE,
+	    "--ask is prompt, prompt:TIME, deny or allow, not \"%.40s\"", arg);
+}
+
+static void
+asked_free(struct approvals *a, struct asked *q)
+{
+	TAILQ_REMOVE(&a->list, q, entry);
+	a->n--;
+	free(q->worker);
+	free(q->act);
+	free(q->subject);
+	free(q->detail);
+	free(q->reason);
+	free(q);
+}
+
+static char *
+key_of(const char *act, const char *subject, const char *detail)
+{
+	return xasprintf(
+	    "%s\n%s\n%s", act, subject, detail != NULL ? detail : "");
+}
+
+static bool
+is_granted(const struct approvals *a, const char *act, const char *subject,
+    const char *detail)
+{
+	char *key = key_of(act, subject, detail);
+	bool yes = strv_has(&a->granted, key) ||
+	    (a->once != NULL && strcmp(a->once, key) == 0);
+
+	free(key);
+	return yes;
+}
+
+/* --- answers -------------------------------------------------------------- */
+
+/* What the record says besides what the worker said of it. */
+static char *
+detail_with(const char *detail, const char *reason, const char *by)
+{
+	json_t *j = json_object(), *more = NULL;
+	char *text;
+
+	if (detail != NULL && *detail != '\0' &&
+	    json_parse(detail, strlen(detail), 1 << 16, &more, NULL) == 0)
+		(void)json_object_set_new(j, "of", more);
+	(void)json_object_set_new(
+	    j, "reason", json_str_lossy(reason, strlen(reason)));
+	(void)json_object_set_new(j, "by", json_string(by));
+	text = json_text(j);
+	json_decref(j);
+	return text;
+}
+
+/* reason: NULL when nothing is against it. by: who decided. */
+static void
+tell(struct run *r, struct worker *w, uint64_t seq, const char *act,
+    const char *subject, const char *detail, bool allow, const char *reason,
+    const char *by)
+{
+	struct msg out = { .type = MSG_VERDICT };
+	char *full = reason != NULL ? detail_with(detail, reason, by) : NULL;
+	char text[REASON_MAX];
+	struct err e = { 0 };
+
+	if (reason != NULL)
+		run_event(r, "permission",
+		    json_pack("{s:s, s:s, s:o, s:s, s:o, s:s}", "worker",
+			w->name, "act", act, "subject",
+			json_str_lossy(subject, strlen(subject)), "verdict",
+			allow ? "allow" : "deny", "reason",
+			json_str_lossy(reason, strlen(reason)), "by", by));
+	if (audit_write(r->audit, run_now(r), w->name, act, subject,
+		full != NULL ? full : detail, allow ? "allow" : "deny",
+		&e) < 0) {
+		allow = false;
+		reason = "the audit record can't be written";
+		log_error("audit: %s", e.text);
+	}
+	free(full);
+	(void)text_escape_to(text, sizeof text, reason != NULL ? reason : "",
+	    reason != NULL ? strlen(reason) : 0);
+	out.u.verdict.seq = w->audit_seq = seq;
+	w->audit_allowed = allow;
+	out.u.verdict.verdict = allow ? "allow" : "deny";
+	if (!allow)
+		out.u.verdict.reason = text;
+	handle_send(r, w, &out);
+}
+
+static void ask_next(struct approvals *a);
+
+static void
+settle_fetch(struct approvals *a, struct asked *q, struct worker *w, bool allow,
+    const char *by)
+{
+	struct msg out = { .type = MSG_FETCH_RESULT };
+	struct msg_fetch m = { .seq = q->seq, .url = q->subject };
+	char text[REASON_MAX];
+
+	run_event(a->run, "permission",
+	    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "worker", w->name,
+		"act", "fetch", "subject", q->subject, "verdict",
+		allow ? "allow" : "deny", "reason", q->reason, "by", by));
+	if (allow) {
+		a->once = key_of("fetch", q->subject, NULL);
+		fetches_start(a->run->fetches, w, &m);
+		free(a->once);
+		a->once = NULL;
+		return;
+	}
+	(void)text_escape_to(text, sizeof text, q->reason, strlen(q->reason));
+	out.u.fetch_result.seq = q->seq;
+	out.u.fetch_result.error = text;
+	handle_send(a->run, w, &out);
+}
+
+static void
+answered(void *ctx, enum terminal_answer answer)
+{
+	static const char *const by[] = { "person", "person", "person, run",
+		"timeout" };
+	struct approvals *a = ctx;
+	struct asked *q = TAILQ_FIRST(&a->list);
+	bool allow = answer == TERMINAL_ONCE || answer == TERMINAL_RUN;
+	struct worker *w;
+	char *key;
+
+	if (q == NULL)
+		return;
+	w = sched_worker(a->run, q->worker);
+	if (answer == TERMINAL_RUN) {
+		key = key_of(q->act, q->subject, q->detail);
+		strv_take(&a->granted, &key);
+	}
+	if (w != NULL && q->fetch)
+		settle_fetch(a, q, w, allow, by[answer]);
+	else if (w != NULL)
+		tell(a->run, w, q->seq, q->act, q->subject, q->detail, allow,
+		    q->reason, by[answer]);
+	asked_free(a, q);
+	ask_next(a);
+}
+
+static void
+ask_next(struct approvals *a)
+{
+	struct asked *q, *next;
+	struct worker *w;
+	struct buf b;
+
+	/* Granted meanwhile: asked once is enough. */
+	TAILQ_FOREACH_SAFE (q, &a->list, entry, next) {
+		if (!is_granted(a, q->act, q->subject, q->detail))
+			break;
+		if ((w = sched_worker(a->run, q->worker)) != NULL) {
+			if (q->fetch)
+				settle_fetch(a, q, w, true, "person, run");
+			else
+				tell(a->run, w, q->seq, q->act, q->subject,
+				    q->detail, true, q->reason, "person, run");
+		}
+		asked_free(a, q);
+	}
+	if (a->run->plain != NULL)
+		plain_hold(a->run->plain, q != NULL);
+	if (q == NULL || terminal_busy(a->terminal))
+		return;
+	buf_init(&b, BUF_NOMAX);
+	(void)buf_printf(&b, "%s wants (%s):\n  ", q->worker, q->act);
+	(void)text_escape(&b, q->subject, strlen(q->subject));
+	(void)buf_adds(&b, "\n");
+	if (q->detail != NULL && *q->detail != '\0') {
+		(void)buf_adds(&b, "  ");
+		(void)text_escape(&b, q->detail, strlen(q->detail));
+		(void)buf_adds(&b, "\n");
+	}
+	(void)text_escape(&b, q->reason, strlen(q->reason));
+	(void)buf_adds(&b, "\n");
+	terminal_ask(a->terminal, buf_str(&b), a->wait_ms);
+	buf_clear(&b);
+}
+
+static void
+put_question(struct approvals *a, const char *worker, uint64_t seq,
+    const char *act, const char *subject, const char *detail,
+    const char *reason, bool fetch)
+{
+	struct asked *q;
+
+	TAILQ_FOREACH (q, &a->list, entry)
+		if (strcmp(q->worker, worker) == 0 && q->fetch == fetch &&
+		    q->seq == seq)
+			return; /* asked again while it waits */
+	q = xcalloc(1, sizeof *q);
+	q->worker = xstrdup(worker);
+	q->seq = seq;
+	q->act = xstrdup(act);
+	q->subject = xstrdup(subject);
+	q->detail = detail != NULL ? xstrdup(detail) : NULL;
+	q->reason = xstrdup(reason);
+	q->fetch = fetch;
+	TAILQ_INSERT_TAIL(&a->list, q, entry);
+	a->n++;
+	ask_next(a);
+}
+
+/* --- judging -------------------------------------------------------------- */
+
+/* The person's own commands are theirs. */
+static bool
+is_own(const struct run *r, const char *command)
+{
+	return strv_has(&r->tests, command) || strv_has(&r->o.checks, command);
+}
+
+/* Files that try_edits would change, each in a copy. */
+static void
+judge_paths(const struct approvals *a, const char *detail, struct verdict *v)
+{
+	json_t *j = NULL, *x;
+	struct verdict one;
+	size_t i;
+
+	if (detail == NULL || *detail == '\0' ||
+	    json_parse(detail, strlen(detail), 1 << 16, &j, NULL) < 0)
+		return;
+	json_array_foreach (json_object_get(j, "paths"), i, x) {
+		if (!json_is_string(x))
+			continue;
+		judge_tool(a->rules, "edit_file", json_string_value(x),
+		    &a->where, &one);
+		verdict_join(v, &one);
+	}
+	if (json_is_true(json_object_get(j, "more")) &&
+	    a->rules->blocks_edits && v->ruling == RULING_ALLOW) {
+		v->ruling = RULING_DENY;
+		free(v->reason);
+		v->reason = xstrdup("too many files at once to be judged: "
+				    "try fewer edits");
+	}
+	json_decref(j);
+}
+
+static void
+judge_act(
+    const struct approvals *a, const struct msg_audit *m, struct verdict *v)
+{
+	const struct run *r = a->run;
+	struct verdict more;
+	char *path;
+
+	if (strcmp(m->act, "command") == 0) {
+		judge_command(a->rules, m->subject, &a->where, v);
+	} else if (strcmp(m->act, "test") == 0) {
+		if (is_own(r, m->subject))
+			judge_command(a->rules, "", &a->where, v);
+		else
+			judge_command(a->rules, m->subject, &a->where, v);
+	} else if (strcmp(m->act, "try") == 0) {
+		judge_tool(a->rules, "try_edits", NULL, &a->where, v);
+		if (!is_own(r, m->subject)) {
+			judge_command(a->rules, m->subject, &a->where, &more);
+			verdict_join(v, &more);
+		}
+		judge_paths(a, m->detail, v);
+	} else if (strcmp(m->act, "write") == 0) {
+		path = path_join(r->root, m->subject);
+		judge_tool(a->rules, "edit_file", path, &a->where, v);
+		free(path);
+	} else {
+		judge_tool(a->rules, m->act, m->subject, &a->where, v);
+	}
+}
+
+void
+approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
+{
+	struct approvals *a = r->approvals;
+	struct msg out = { .type = MSG_VERDICT };
+	struct verdict v;
+
+	if (m->seq == w->audit_seq) {
+		/* Asked again, the answer was lost: one act, one line. */
+		out.u.verdict.seq = m->seq;
+		out.u.verdict.verdict = w->audit_allowed ? "allow" : "deny";
+		if (!w->audit_allowed)
+			out.u.verdict.reason = "denied before";
+		handle_send(r, w, &out);
+		return;
+	}
+	judge_act(a, m, &v);
+	if (v.ruling == RULING_ALLOW)
+		tell(r, w, m->seq, m->act, m->subject, m->detail, true, NULL,
+		    "");
+	else if (v.ruling == RULING_DENY)
+		tell(r, w, m->seq, m->act, m->subject, m->detail, false,
+		    v.reason, "rules");
+	else if (is_granted(a, m->act, m->subject, m->detail))
+		tell(r, w, m->seq, m->act, m->subject, m->detail, true,
+		    v.reason, "person, run");
+	else if (a->how == ASK_PROMPT && a->n < WAITING_MAX)
+		put_question(a, w->name, m->seq, m->act, m->subject, m->detail,
+		    v.reason, false);
+	else
+		tell(r, w, m->seq, m->act, m->subject, m->detail,
+		    a->how == ASK_ALLOW, v.reason, "--ask");
+	verdict_clear(&v);
+}
+
+int
+approvals_url(struct run *r, const char *url, struct err *e)
+{
+	struct approvals *a = r->approvals;
+	struct verdict v;
+	int rc = 0;
+
+	judge_tool(a->rules, "fetch_url", url, &a->where, &v);
+	if (v.ruling == RULING_DENY ||
+	    (v.ruling == RULING_ASK && a->how != ASK_ALLOW &&
+		!is_granted(a, "fetch", url, NULL)))
+		rc = err_set(e, ERR_DENIED, "%s", v.reason);
+	verdict_clear(&v);
+	return rc;
+}
+
+bool
+approvals_fetch(struct run *r, struct worker *w, const struct msg_fetch *m)
+{
+	struct approvals *a = r->approvals;
+	struct verdict v;
+	bool now;
+
+	judge_tool(a->rules, "fetch_url", m->url, &a->where, &v);
+	now = v.ruling != RULING_ASK || a->how != ASK_PROMPT ||
+	    a->n >= WAITING_MAX || is_granted(a, "fetch", m->url, NULL);
+	if (!now)
+		put_question(
+		    a, w->name, m->seq, "fetch", m->url, NULL, v.reason, true);
+	verdict_clear(&v);
+	return now;
+}
+
+void
+approvals_worker_gone(struct approvals *a, const char *worker)
+{
+	struct asked *q, *next;
+
+	if (a == NULL)
+		return;
+	q = TAILQ_FIRST(&a->list);
+	if (q != NULL && a->terminal != NULL && strcmp(q->worker, worker) == 0)
+		terminal_withdraw(a->terminal);
+	TAILQ_FOREACH_SAFE (q, &a->list, entry, next)
+		if (strcmp(q->worker, worker) == 0)
+			asked_free(a, q);
+	if (a->terminal != NULL)
+		ask_next(a);
+}
+
+void
+approvals_judged(const struct approvals *a, struct strv *ret)
+{
+	static const char *const reads[] = { "read_file", "list_dir", "grep" };
+	const struct rules *r = a->rules;
+	size_t i;
+
+	for (i = 0; i < nitems(reads) && r->blocks_reads; i++)
+		strv_add(ret, reads[i]);
+	for (i = 0; i < r->n; i++)
+		if (r->v[i].about == RULE_TOOL &&
+		    r->v[i].ruling != RULING_ALLOW && ret->n < 32 &&
+		    !strv_has(ret, r->v[i].tool))
+			strv_add(ret, r->v[i].tool);
+}
+
+/* --- beginning and end ---------------------------------------------------- */
+
+/* A repository that wants more than it gets is worth knowing. */
+static int
+tell_ignored(struct run *r, const struct rules *rules, struct err *e)
+{
+	size_t i;
+	int rc = 0;
+
+	if (rules->ignored.n == 0)
+		return 0;
+	for (i = 0; i < rules->ignored.n && i < 20; i++)
+		log_warn("ignored, a repository can only tighten: %s",
+		    rules->ignored.v[i]);
+	run_event(r, "policy_ignored",
+	    json_pack("{s:o}", "what", json_from_strv(&rules->ignored)));
+	for (i = 0; i < rules->ignored.n && i < 20 && rc == 0; i++)
+		rc = audit_write(r->audit, run_now(r), "", "settings",
+		    rules->ignored.v[i], NULL, "deny", e);
+	return rc;
+}
+
+int
+approvals_create(struct run *r, struct approvals **ret, struct err *e)
+{
+	struct approvals *a = xcalloc(1, sizeof *a);
+	int rc;
+
+	TAILQ_INIT(&a->list);
+	a->run = r;
+	a->how = r->o.ask;
+	a->wait_ms = r->o.ask_ms > 0 ? r->o.ask_ms : WAIT_MS;
+	if ((rc = policy_load(r->root, &a->rules, e)) < 0 ||
+	    (rc = tell_ignored(r, a->rules, e)) < 0) {
+		approvals_free(a);
+		return rc;
+	}
+	a->cwd = path_join(r->root, r->workdir);
+	(void)path_home(&a->home, NULL);
+	a->where = (struct judge_place){ a->cwd, r->root, a->home };
+	/* Unasked, only where the person looks on. */
+	if (a->how == ASK_UNSET && isatty(STDERR_FILENO) != 1)
+		a->how = ASK_DENY;
+	if (a->how == ASK_UNSET || a->how == ASK_PROMPT) {
+		a->terminal = terminal_open(r->loop, answered, a);
+		if (a->terminal == NULL && a->how == ASK_PROMPT)
+			log_warn("--ask prompt: there is no terminal to ask "
+				 "on, so it is denied");
+		a->how = a->terminal != NULL ? ASK_PROMPT : ASK_DENY;
+	}
+	*ret = a;
+	return 0;
+}
+
+void
+approvals_free(struct approvals *a)
+{
+	struct asked *q, *next;
+
+	if (a == NULL)
+		return;
+	TAILQ_FOREACH_SAFE (q, &a->list, entry, next)
+		asked_free(a, q);
+	terminal_close(a->terminal);
+	rules_free(a->rules);
+	strv_clear(&a->granted);
+	free(a->cwd);
+	free(a->home);
+	free(a);
+}

@@ -1,0 +1,42 @@
+/*
+ * approve.h - each act of a worker is judged before it happens: AUDIT and
+ * FETCH. What the rules (policy.h) allow or deny is answered at once; what they
+ * ask for is answered as --ask says, or by the person on the terminal while
+ * everything else goes on. The answer is in the audit before it is sent.
+ *
+ *	approvals_create(r, &a, &e);     loads the rules
+ *	approvals_audit(r, w, m);        VERDICT is sent now or later
+ *	approvals_worker_gone(a, name);
+ *	approvals_free(a);
+ *
+ * A person's "for this run" is of that act alone, word by word, and kept in
+ * memory only.
+ */
+#ifndef ORCHESTRATOR_RUN_APPROVE_H
+#define ORCHESTRATOR_RUN_APPROVE_H
+
+#include "orchestrator/run/state.h"
+
+struct approvals;
+
+/* The text of --ask: prompt, prompt:TIME, deny, allow; into opts. */
+int approve_option(struct run_opts *o, const char *arg, struct err *e);
+
+/* r->root and r->audit are there. ERR_SYNTAX: rules that can't be read. What
+ * the repository's settings want in vain is said and recorded. */
+int approvals_create(struct run *r, struct approvals **ret, struct err *e);
+void approvals_free(struct approvals *a);
+
+void approvals_audit(
+    struct run *r, struct worker *w, const struct msg_audit *m);
+/* True: fetches_start() may go on; false: it is answered, or will be. */
+bool approvals_fetch(
+    struct run *r, struct worker *w, const struct msg_fetch *m);
+/* A request, also after a redirect: ERR_DENIED with the reason. */
+int approvals_url(struct run *r, const char *url, struct err *e);
+void approvals_worker_gone(struct approvals *a, const char *worker);
+
+/* Tools that are to be asked about before each call. */
+void approvals_judged(const struct approvals *a, struct strv *ret);
+
+#endif

@@ -1,0 +1,217 @@
+/* judge_path.c - files that a command writes or reads; see judge.h. */
+#include "common/compat.h"
+
+#include "common/log.h"
+#include "common/path.h"
+#include "common/text.h"
+#include "sandbox/policy/judge_priv.h"
+
+char *
+judge_path(const char *text, bool tilde, const char *cwd,
+    const struct judge_place *where)
+{
+	char *joined, *clean;
+
+	/* Another person's home is nowhere in particular. */
+	if (tilde && text[1] != '/' && text[1] != '\0')
+		joined = path_join("/", text);
+	else if (tilde && where->home != NULL)
+		joined = path_join(where->home, text + 1);
+	else if (tilde)
+		joined = path_join("/~", text + 1);
+	else if (*text == '/')
+		joined = xstrdup(text);
+	else
+		joined = path_join(cwd, text);
+	clean = path_normal(joined);
+	free(joined);
+	return clean;
+}
+
+static bool
+is_inside(
+    const struct rules *r, const char *path, const struct judge_place *where)
+{
+	char *root;
+	size_t i;
+	bool in = path_is_below(path, where->workspace);
+
+	for (i = 0; i < r->write_roots.n && !in; i++) {
+		const char *s = r->write_roots.v[i];
+
+		root = judge_path(s, *s == '~', where->workspace, where);
+		in = path_is_below(path, root);
+		free(root);
+	}
+	return in;
+}
+
+/* Which kinds of rules speak of it: Read covers grep too. */
+static bool
+speaks(const struct rule *x, enum rule_about about)
+{
+	return x->about == about ||
+	    (about == RULE_GREP && x->about == RULE_READ);
+}
+
+enum ruling
+judge_file(const struct rules *r, enum rule_about about, const char *path,
+    const struct judge_place *where, bool tool, const char **rule,
+    enum rule_layer *layer)
+{
+	bool in = about == RULE_EDIT ? is_inside(r, path, where)
+				     : path_is_below(path, where->workspace);
+	const struct rule_default *d = about != RULE_EDIT ? &r->read_out
+	    : in                                          ? &r->write_in
+							  : &r->write_out;
+	enum ruling v;
+	size_t i;
+
+	for (v = RULING_DENY;; v--) {
+		for (i = 0; i < r->n; i++) {
+			const struct rule *x = &r->v[i];
+
+			if (x->ruling != v || !speaks(x, about) ||
+			    !rule_covers_path(x, path, where))
+				continue;
+			*rule = x->text;
+			*layer = x->layer;
+			return v;
+		}
+		if (v == RULING_ALLOW)
+			break;
+	}
+	if (d->set && !(about != RULE_EDIT && in)) {
+		*rule = about != RULE_EDIT ? "read_outside_workspace"
+		    : in                   ? "write_inside_workspace"
+					   : "write_outside_workspace";
+		*layer = d->layer;
+		return d->ruling;
+	}
+	*layer = r->def.layer;
+	/* Reading what is there is what a worker is for. */
+	return tool && about == RULE_EDIT ? r->def.ruling : RULING_ALLOW;
+}
+
+static bool
+is_device(const char *path)
+{
+	static const char *const names[] = { "/dev/null", "/dev/stdout",
+		"/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero",
+		"/dev/full" };
+	size_t i;
+
+	for (i = 0; i < nitems(names); i++)
+		if (strcmp(path, names[i]) == 0)
+			return true;
+	return text_starts(path, "/dev/fd/");
+}
+
+static void
+one_file(struct judge *j, enum rule_about about, const struct sh_word *w,
+    const char *cwd, const char *src, size_t len)
+{
+	bool tilde = (w->flags & SH_TILDE) != 0 && w->text[0] == '~';
+	char *path = judge_path(w->text, tilde, cwd, j->where), why[500];
+	enum rule_layer layer = LAYER_BUILTIN;
+	const char *rule = NULL;
+	enum ruling v;
+
+	v = judge_file(j->rules, about, path, j->where, false, &rule, &layer);
+	if (v != RULING_ALLOW && !is_device(path)) {
+		(void)snprintf(why, sizeof why, "it %s %.200s: %s by %s (%s)",
+		    about == RULE_EDIT ? "writes" : "reads", path,
+		    v == RULING_ASK ? "asked for" : "denied", rule,
+		    layer_str(layer));
+		judge_part(j, src, len, v, rule, layer, why);
+	}
+	free(path);
+}
+
+/* The strictest that a path which is not known could meet. */
+static void
+some_file(struct judge *j, enum rule_about about, const struct sh_word *w,
+    const char *src, size_t len)
+{
+	char why[400];
+
+	if (w->var != NULL)
+		(void)snprintf(why, sizeof why,
+		    "which file it %s depends on $%.100s, and rules about "
+		    "paths are there",
+		    about == RULE_EDIT ? "writes" : "reads", w->var);
+	else
+		(void)snprintf(why, sizeof why,
+		    "which file it %s (%.100s) can't be told, and rules about "
+		    "paths are there",
+		    about == RULE_EDIT ? "writes" : "reads", w->text);
+	judge_part(j, src, len, RULING_ASK, NULL, LAYER_BUILTIN, why);
+}
+
+static void
+file(struct judge *j, enum rule_about about, const struct sh_word *w,
+    const char *src, size_t len)
+{
+	size_t i;
+
+	if (w->text == NULL || w->text[0] == '\0' ||
+	    (w->text[0] == '-' && w->text[1] == '\0'))
+		return;
+	/* A process: its commands are parts of their own. */
+	if (text_starts(w->text, ">(") || text_starts(w->text, "<("))
+		return;
+	if ((w->flags & (SH_COMPUTED | SH_GLOB)) != 0 ||
+	    (j->dir_unknown && w->text[0] != '/' && w->text[0] != '~')) {
+		some_file(j, about, w, src, len);
+		return;
+	}
+	for (i = 0; i < j->dirs.n; i++) {
+		one_file(j, about, w, j->dirs.v[i], src, len);
+		if (w->text[0] == '/')
+			break;
+	}
+}
+
+void
+judge_write(
+    struct judge *j, const struct sh_word *target, const char *src, size_t len)
+{
+	if (j->rules->blocks_edits)
+		file(j, RULE_EDIT, target, src, len);
+}
+
+void
+judge_read(
+    struct judge *j, const struct sh_word *target, const char *src, size_t len)
+{
+	if (j->rules->blocks_reads)
+		file(j, RULE_READ, target, src, len);
+}
+
+void
+judge_cd(struct judge *j, const struct sh_word *dir, bool replace)
+{
+	struct strv dirs = { 0 };
+	bool tilde;
+	char *s;
+	size_t i;
+
+	if ((dir->flags & (SH_COMPUTED | SH_GLOB)) != 0 ||
+	    strcmp(dir->text, "-") == 0 || j->dirs.n >= JUDGE_DIRS) {
+		j->dir_unknown = true;
+		return;
+	}
+	tilde = (dir->flags & SH_TILDE) != 0 && dir->text[0] == '~';
+	for (i = 0; i < j->dirs.n; i++) {
+		s = judge_path(dir->text, tilde, j->dirs.v[i], j->where);
+		if (!replace && !strv_has(&dirs, j->dirs.v[i]))
+			strv_add(&dirs, j->dirs.v[i]);
+		if (!strv_has(&dirs, s))
+			strv_add(&dirs, s);
+		free(s);
+	}
+	strv_clear(&j->dirs);
+	j->dirs = dirs;
+	if (replace && (dir->text[0] == '/' || tilde))
+		j->dir_unknown = false;
+}

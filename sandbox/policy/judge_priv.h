@@ -1,0 +1,150 @@
+/* judge_priv.h - what the judge_*.c files share; for nobody else. */
+#ifndef SANDBOX_POLICY_JUDGE_PRIV_H
+#define SANDBOX_POLICY_JUDGE_PRIV_H
+
+#include "sandbox/policy/judge.h"
+#include "sandbox/policy/opts.h"
+#include "sandbox/policy/programs.h"
+
+#define JUDGE_DEPTH 12  /* of texts and commands in others */
+#define JUDGE_LEVELS 16 /* wrappers before one command */
+#define JUDGE_DIRS 8
+#define JUDGE_FINDINGS 8
+#define UNSPELLED SIZE_MAX
+
+struct judge {
+	const struct rules *rules;
+	const struct judge_place *where;
+	struct verdict *out;
+	unsigned depth;
+	/* Where a command may be when it runs. */
+	struct strv dirs;
+	bool dir_unknown;
+	bool moved; /* the text that was judged last changed its directory */
+	/* Of the text that is judged. */
+	const struct sh_script *script;
+	bool linear; /* each command runs in the shell itself, in order */
+	bool fed;    /* a group of commands has a here-document */
+	bool functions_hold; /* calls of its functions are such calls */
+	bool posix; /* the text is as a plain sh reads it: judge_posix.c */
+	unsigned n_posix;
+	size_t steps;        /* of reading, so far */
+	bool only_blocks;    /* what is inside needs no allow rule */
+	const char *tainted; /* a variable that changes what runs, or NULL */
+	struct strv kept;    /* strings that words point into */
+	struct sh_word **arrays;
+	size_t n_arrays;
+};
+
+enum finding_kind {
+	FIND_POWER,  /* no star covers it */
+	FIND_OPAQUE, /* what runs can't be told */
+	FIND_ASK     /* the built-in rules ask */
+};
+
+struct finding {
+	enum finding_kind kind;
+	size_t at; /* its word, or UNSPELLED: no rule can name it */
+	char what[160];
+};
+
+/* A simple command while it is judged. */
+struct piece {
+	struct judge *j;
+	const char *src;
+	size_t src_len;
+	const struct sh_cmd *cmd; /* its redirections; NULL: it is started */
+	const struct sh_word *w;
+	size_t n;
+	size_t levels[JUDGE_LEVELS]; /* where commands begin in w */
+	size_t n_levels;
+	size_t off;   /* the innermost */
+	size_t shift; /* of it: words of global options behind the name */
+	struct finding f[JUDGE_FINDINGS];
+	size_t n_f;
+	bool needs_cover;
+	struct strv dirs; /* the judge's before -C, when chdir is set */
+	bool chdir, dir_unknown;
+	const char *taint; /* a variable that is set for it, or NULL */
+	/* The strictest so far. */
+	enum ruling ruling;
+	const char *rule;
+	enum rule_layer layer;
+	char why[400];
+};
+
+/* judge.c */
+void judge_text(struct judge *j, const char *text, size_t len);
+void judge_argv(
+    struct piece *outer, const struct sh_word *w, size_t n, bool needs_cover);
+void judge_part(struct judge *j, const char *src, size_t len,
+    enum ruling ruling, const char *rule, enum rule_layer layer,
+    const char *why);
+/* Room for n words, freed with the judge. */
+struct sh_word *judge_words(struct judge *j, size_t n);
+const char *judge_keep(struct judge *j, char *s); /* takes s */
+
+/* judge_posix.c: once more, where a plain sh finds other commands in the text
+ * than bash. */
+void judge_posix(struct judge *j, const char *text, size_t len);
+
+/* judge_piece.c: all words of a piece, from its first command on. */
+void piece_judge(struct piece *p);
+void piece_found(struct piece *p, enum finding_kind kind, size_t at,
+    const char *fmt, ...) printflike(4, 5);
+void piece_raise(struct piece *p, enum ruling v, const char *rule,
+    enum rule_layer layer, const char *fmt, ...) printflike(5, 6);
+void assign_command(struct piece *p, const struct sh_word *w);
+/* A variable that changes what runs is set. */
+void piece_taint(struct piece *p, const char *name, size_t at);
+
+/* "git -C DIR", "env -C DIR": for this piece alone. */
+void piece_chdir(struct piece *p, const struct sh_word *dir);
+
+/* judge_peel.c */
+/* A command that an option or an alias names: rules must not block it. */
+void piece_named(struct piece *p, const char *text, size_t at);
+/* True: another command begins at p->off. False: nothing more is inside; what
+ * is left is judged by itself when p->needs_cover is still set. */
+bool piece_peel(struct piece *p, const struct wrapper *wr);
+bool piece_has_input(const struct piece *p);
+/* Its input is shell text. True: that was there to be judged. */
+bool piece_input(struct piece *p);
+/* Shell text that it runs. computed: parts of it are not known. */
+void piece_text(struct piece *p, const char *text, bool computed,
+    const char *var, size_t at);
+/* Does the assignment change what runs? Its name into name. */
+bool assign_is_dangerous(const char *text, char *name, size_t size);
+
+/* judge_program.c: options and operands of the innermost command. */
+void piece_program(struct piece *p, const char *name);
+
+/* judge_special.c: programs with a grammar of their own. True: all is said. */
+bool piece_special(
+    struct piece *p, const char *name, const struct sh_word *w, size_t n);
+void piece_git_config(struct piece *p, const struct sh_word *value, size_t at);
+
+/* judge_path.c */
+void judge_write(
+    struct judge *j, const struct sh_word *target, const char *src, size_t len);
+void judge_read(
+    struct judge *j, const struct sh_word *target, const char *src, size_t len);
+void judge_cd(struct judge *j, const struct sh_word *dir, bool replace);
+/* A clean absolute path; yours. */
+char *judge_path(const char *text, bool tilde, const char *cwd,
+    const struct judge_place *where);
+enum ruling judge_file(const struct rules *r, enum rule_about about,
+    const char *path, const struct judge_place *where, bool tool,
+    const char **rule, enum rule_layer *layer);
+
+/* judge_script.c: programs in the languages of sed and awk. */
+enum script_does {
+	SCRIPT_RUNS = 1,
+	SCRIPT_WRITES = 2, /* where is not known */
+	SCRIPT_UNREAD = 4  /* it could not be read */
+};
+/* Files that it names for writing go to *files. */
+unsigned script_sed(const char *s, struct strv *files);
+unsigned script_awk(const char *s, struct strv *files);
+
+#endif

@@ -1,0 +1,319 @@
+/* judge_program.c - options and operands of a program, by its row; see
+ * programs.h. */
+#include "common/compat.h"
+
+#include "common/log.h"
+#include "common/text.h"
+#include "sandbox/policy/judge_priv.h"
+
+/* Options of these kinds make a program more than its name promises. */
+#define POWERS "PQRBCW"
+
+/* A command's words without global options, and back to the piece's. */
+struct view {
+	struct piece *p;
+	const struct sh_word *w;
+	size_t n;
+	const struct program *prog;
+	bool dry, inplace, scripted;
+	struct finding asks[4]; /* undone by --dry-run */
+	size_t n_asks;
+};
+
+static size_t
+place_of(const struct view *v, size_t i)
+{
+	return v->p->off + (i == 0 ? 0 : i + v->p->shift);
+}
+
+static void
+script(struct view *v, const struct sh_word *text, size_t at, bool sed)
+{
+	struct strv files = { 0 };
+	unsigned does;
+	struct sh_word w = { 0 };
+	size_t i;
+
+	if ((text->flags & SH_COMPUTED) != 0) {
+		piece_found(v->p, FIND_POWER, at, "a computed script of %s",
+		    v->prog->name);
+		return;
+	}
+	does = sed ? script_sed(text->text, &files)
+		   : script_awk(text->text, &files);
+	if ((does & (SCRIPT_RUNS | SCRIPT_UNREAD)) != 0)
+		piece_found(v->p, FIND_OPAQUE, at,
+		    (does & SCRIPT_RUNS) != 0
+			? "a script of %s that runs programs"
+			: "a script of %s that can't be read",
+		    v->prog->name);
+	if ((does & SCRIPT_WRITES) != 0) {
+		w.text = (char *)(uintptr_t) "a name in its script";
+		w.flags = SH_COMPUTED;
+		judge_write(v->p->j, &w, v->p->src, v->p->src_len);
+	}
+	for (i = 0; i < files.n; i++) {
+		w.text = files.v[i];
+		w.len = strlen(w.text);
+		w.flags = 0;
+		judge_write(v->p->j, &w, v->p->src, v->p->src_len);
+	}
+	strv_clear(&files);
+}
+
+static void
+ask(struct view *v, const struct opt *t)
+{
+	struct finding *f;
+
+	if (v->n_asks == nitems(v->asks))
+		return;
+	f = &v->asks[v->n_asks++];
+	f->at = place_of(v, t->at);
+	(void)snprintf(f->what, sizeof f->what, "%s%s%s %s%.*s", v->prog->name,
+	    v->prog->sub != NULL ? " " : "",
+	    v->prog->sub != NULL ? v->prog->sub : "",
+	    t->letter != '\0' ? "-" : "", (int)t->name_len, t->name);
+}
+
+static void
+option(struct view *v, const struct opt *t)
+{
+	struct piece *p = v->p;
+	size_t at = place_of(v, t->at);
+	const char *name = v->prog->name;
+	struct sh_word file;
+
+	switch (t->kind) {
+	case OPT_POWER:
+	case OPT_POWER_VALUE:
+		piece_found(
+		    p, FIND_POWER, at, "%s %.80s", name, v->w[t->at].text);
+		break;
+	case OPT_RUN:
+		piece_found(p, FIND_POWER, at,
+		    "%s %.80s, which runs something,", name, v->w[t->at].text);
+		if (t->has_value && (t->value.flags & SH_COMPUTED) == 0)
+			piece_named(p, t->value.text, at);
+		break;
+	case OPT_SHELL:
+		if (t->has_value)
+			piece_text(p, t->value.text,
+			    (t->value.flags & SH_COMPUTED) != 0, t->value.var,
+			    at);
+		break;
+	case OPT_WRITE:
+		file = t->value;
+		if (t->has_value)
+			judge_write(p->j, &file, p->src, p->src_len);
+		break;
+	case OPT_ASK:
+	case OPT_ASK_VALUE:
+		ask(v, t);
+		break;
+	case OPT_DRY:
+		v->dry = true;
+		break;
+	case OPT_SCRIPT:
+		v->scripted = true;
+		if (t->has_value)
+			script(v, &t->value, at,
+			    strcmp(v->prog->operands, "sed") == 0);
+		break;
+	case OPT_CODE:
+		if (!t->has_value)
+			break;
+		if ((t->value.flags & SH_COMPUTED) != 0 ||
+		    code_starts(name, t->value.text))
+			piece_found(p, FIND_OPAQUE, at,
+			    "%s code that may run programs", name);
+		break;
+	case OPT_CONFIG:
+		if (t->has_value)
+			piece_git_config(p, &t->value, at);
+		break;
+	case OPT_INPLACE:
+		v->inplace = true;
+		break;
+	default:
+		break;
+	}
+	/* "sed -f FILE": then the first operand is no script. */
+	if (v->prog->operands != NULL && t->letter == 'f' &&
+	    (strcmp(v->prog->operands, "sed") == 0 ||
+		strcmp(v->prog->operands, "awk") == 0))
+		v->scripted = true;
+}
+
+static void
+written(struct view *v, const struct sh_word *w)
+{
+	judge_write(v->p->j, w, v->p->src, v->p->src_len);
+}
+
+static void
+read_by(struct view *v, const struct sh_word *w)
+{
+	judge_read(v->p->j, w, v->p->src, v->p->src_len);
+}
+
+/* The k-th operand, from 0, of n. */
+static void
+operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
+{
+	const char *how = v->prog->operands;
+	struct sh_word of = *w;
+
+	if (how == NULL)
+		return;
+	if (strcmp(how, "sed") == 0 || strcmp(how, "awk") == 0) {
+		if (k == 0 && !v->scripted)
+			script(v, w, at, *how == 's');
+		else if (v->inplace)
+			written(v, w);
+		else
+			read_by(v, w);
+	} else if (strcmp(how, "w") == 0 || strcmp(how, "w+") == 0 ||
+	    (strcmp(how, "w-1") == 0 && k > 0) ||
+	    (strcmp(how, "wl") == 0 && k + 1 == n) ||
+	    (strcmp(how, "rwl") == 0 && k + 1 == n) ||
+	    (strcmp(how, "w2") == 0 && k == 1)) {
+		if (!v->dry)
+			written(v, w);
+	} else if (strcmp(how, "dd") == 0 && text_starts(w->text, "of=")) {
+		of.text += 3;
+		written(v, &of);
+	} else if (strcmp(how, "r") == 0 || strcmp(how, "r+") == 0 ||
+	    strcmp(how, "rwl") == 0 || (strcmp(how, "r-1") == 0 && k > 0)) {
+		read_by(v, w);
+	}
+}
+
+/* fd -x COMMAND..., -xCOMMAND... */
+static void
+rest(struct view *v, const struct opt *t, size_t from)
+{
+	struct sh_word *a = judge_words(v->p->j, v->n - from + 1);
+	size_t n = 0;
+
+	if (t->has_value)
+		a[n++] = t->value;
+	memcpy(a + n, v->w + from, (v->n - from) * sizeof *a);
+	judge_argv(v->p, a, n + v->n - from, v->p->needs_cover);
+}
+
+static void
+options(struct view *v)
+{
+	struct piece *p = v->p;
+	bool powers = opts_has(v->prog->spec, POWERS);
+	struct sh_word *operands = judge_words(p->j, v->n);
+	size_t *at = xcalloc(v->n + 1, sizeof *at), n = 0, i;
+	struct opts o;
+	struct opt t;
+
+	opts_begin(&o, v->prog->spec, v->w, v->n);
+	if (v->prog->sub != NULL)
+		o.i = 2;
+	while (opts_next(&o, &t)) {
+		if (t.kind == OPT_COMPUTED && powers)
+			piece_found(p, FIND_POWER, place_of(v, t.at),
+			    "%s%.60s, which may become an option of %s,",
+			    t.value.var != NULL ? "$" : "",
+			    t.value.var != NULL ? t.value.var : t.value.text,
+			    v->prog->name);
+		if (t.kind == OPT_REST) {
+			rest(v, &t, o.i);
+			break;
+		}
+		/* "vi +COMMAND", "less +COMMAND"; "+3" is a line */
+		if (t.kind == OPT_OPERAND && t.value.text[0] == '+' &&
+		    (t.value.text[1] < '0' || t.value.text[1] > '9') &&
+		    v->prog->operands != NULL &&
+		    strchr(v->prog->operands, '+') != NULL) {
+			piece_found(p, FIND_POWER, place_of(v, t.at),
+			    "%s %.60s", v->prog->name, t.value.text);
+			piece_named(p, t.value.text + 1, place_of(v, t.at));
+			continue;
+		}
+		if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED) {
+			option(v, &t);
+			continue;
+		}
+		at[n] = place_of(v, t.at);
+		operands[n++] = t.value;
+	}
+	for (i = 0; i < n; i++)
+		operand(v, &operands[i], i, n, at[i]);
+	free(at);
+	for (i = 0; i < v->n_asks && !v->dry; i++)
+		piece_found(p, FIND_ASK, v->asks[i].at, "%s", v->asks[i].what);
+}
+
+static void
+globals(struct piece *p, const char *name, const struct sh_word *w, size_t n)
+{
+	struct opts o;
+	struct opt t;
+
+	opts_begin(&o, program_globals(name), w, n);
+	while (o.i <= p->shift && opts_next(&o, &t)) {
+		if (t.kind == OPT_VALUE && t.letter == 'C' && t.has_value)
+			piece_chdir(p, &t.value);
+		if (t.kind == OPT_CONFIG && t.has_value)
+			piece_git_config(p, &t.value, p->off + t.at);
+		else if (t.kind == OPT_POWER_VALUE && t.has_value)
+			piece_found(p,
+			    strcmp(name, "git") == 0 &&
+				    !text_starts(w[t.at].text, "--git-dir")
+				? FIND_ASK
+				: FIND_POWER,
+			    p->off + t.at, "%s %.80s", name, w[t.at].text);
+	}
+}
+
+/* Code that comes through its input. */
+static void
+interpreter_input(struct piece *p, const char *name)
+{
+	const struct sh_cmd *c = p->cmd;
+	size_t i;
+
+	if (c == NULL || !is_interpreter(name) ||
+	    (p->n - p->off > 1 && strcmp(p->w[p->off + 1].text, "-") != 0))
+		return;
+	if (c->piped)
+		piece_found(p, FIND_OPAQUE, UNSPELLED,
+		    "%s code that comes through a pipe", name);
+	for (i = 0; i < c->n_redirs; i++)
+		if ((c->redirs[i].op == SH_HEREDOC ||
+			c->redirs[i].op == SH_HERESTRING) &&
+		    code_starts(name, c->redirs[i].target.text))
+			piece_found(p, FIND_OPAQUE, UNSPELLED,
+			    "%s code that may run programs", name);
+}
+
+void
+piece_program(struct piece *p, const char *name)
+{
+	struct view v = { .p = p };
+	const struct sh_word *w = p->w + p->off;
+	struct sh_word *plain;
+
+	v.w = w;
+	v.n = p->n - p->off;
+	if (p->shift > 0) {
+		globals(p, name, w, v.n);
+		v.n -= p->shift;
+		plain = judge_words(p->j, v.n);
+		plain[0] = w[0];
+		memcpy(plain + 1, w + 1 + p->shift, (v.n - 1) * sizeof *w);
+		v.w = plain;
+	}
+	interpreter_input(p, name);
+	if (piece_special(p, name, v.w, v.n))
+		return;
+	v.prog = program_find(name, v.n > 1 ? v.w[1].text : NULL);
+	if (v.prog != NULL)
+		options(&v);
+}

@@ -1,0 +1,187 @@
+/* wrappers.c - programs that start another one; see programs.h. Sources: the
+ * manual pages. */
+#include "common/compat.h"
+
+#include "sandbox/policy/programs.h"
+
+static const struct wrapper wrappers[] = {
+	/* of the shell */
+	{ "!", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "builtin", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "command", WRAP_ARGV, WRAP_LOOKUP, 0, NULL, "+ v=N V=N p=F" },
+	{ "coproc", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "eval", WRAP_SHELL, 0, 0, NULL, "+" },
+	{ "exec", WRAP_ARGV, 0, 0, NULL, "+ a=A" },
+	{ "nocorrect", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "noglob", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "time", WRAP_ARGV, 0, 0, NULL, "+ f=A o=W --format=A --output=W" },
+	{ "trap", WRAP_SHELL, WRAP_LOOKUP | WRAP_FIRST, 0, NULL, "+ l=N p=N" },
+
+	/* shells */
+	{ "ash", WRAP_SH, 0, 0, NULL, "" },
+	{ "bash", WRAP_SH, 0, 0, NULL, "" },
+	{ "dash", WRAP_SH, 0, 0, NULL, "" },
+	{ "fish", WRAP_SH, 0, 0, NULL, "" },
+	{ "ksh", WRAP_SH, 0, 0, NULL, "" },
+	{ "mksh", WRAP_SH, 0, 0, NULL, "" },
+	{ "rbash", WRAP_SH, 0, 0, NULL, "" },
+	{ "sh", WRAP_SH, 0, 0, NULL, "" },
+	{ "yash", WRAP_SH, 0, 0, NULL, "" },
+	{ "zsh", WRAP_SH, 0, 0, NULL, "" },
+
+	/* that add no power */
+	{ "busybox", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "chronic", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "chrt", WRAP_ARGV, 0, 1, NULL, "+ T=A P=A D=A" },
+	{ "cpulimit", WRAP_ARGV, 0, 0, NULL, "+ l=A p=A e=A" },
+	{ "eatmydata", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "env", WRAP_ARGV, WRAP_ASSIGNS, 0, NULL,
+	    "+ u=A --unset=A C=A --chdir=A S=X --split-string=X" },
+	{ "gtimeout", WRAP_ARGV, 0, 1, NULL,
+	    "+ k=A s=A --kill-after=A --signal=A" },
+	{ "ionice", WRAP_ARGV, 0, 0, NULL,
+	    "+ c=A n=A p=A P=A u=A --class=A --classdata=A" },
+	{ "nice", WRAP_ARGV, 0, 0, NULL, "+ n=A --adjustment=A" },
+	{ "nohup", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "numactl", WRAP_ARGV, 0, 0, NULL, "+ m=A N=A C=A i=A p=A" },
+	{ "setsid", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "stdbuf", WRAP_ARGV, 0, 0, NULL,
+	    "+ i=A o=A e=A --input=A --output=A --error=A" },
+	{ "taskset", WRAP_ARGV, 0, 1, NULL, "+ p=A" },
+	{ "timeout", WRAP_ARGV, 0, 1, NULL,
+	    "+ k=A s=A --kill-after=A --signal=A" },
+	{ "toybox", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "ts", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "unbuffer", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "watch", WRAP_SHELL, 0, 0, NULL,
+	    "+ n=A --interval=A q=A --equexit=A" },
+	{ "xargs", WRAP_INPUT, 0, 0, NULL,
+	    "+ a=A --arg-file=A d=A --delimiter=A E=A I=A i=O L=A l=O n=A "
+	    "--max-args=A P=A --max-procs=A s=A --max-chars=A --replace=O "
+	    "--max-lines=O --process-slot-var=A" },
+	{ "parallel", WRAP_SHELL, WRAP_LISTED, 0, NULL,
+	    "+ j=A --jobs=A a=A --arg-file=A S=Q --sshlogin=Q I=A n=A N=A "
+	    "L=A C=A --colsep=A d=A --delimiter=A P=A --timeout=A "
+	    "--retries=A --joblog=W --results=W --tmpdir=W --delay=A "
+	    "--workdir=A --wd=A --env=A --load=A --halt=A --rpl=Q "
+	    "--profile=Q J=Q" },
+
+	/* that start what they find or fetch: a rule must name them */
+	{ "bunx", WRAP_ARGV, WRAP_OWN, 0, NULL, "+" },
+	{ "bundle", WRAP_ARGV, WRAP_OWN, 0, "exec", "+" },
+	{ "catchsegv", WRAP_ARGV, WRAP_POWER, 0, NULL, "+" },
+	{ "conda", WRAP_ARGV, WRAP_OWN, 0, "run", "+ n=A p=A --name=A" },
+	{ "cross-env", WRAP_ARGV, WRAP_ASSIGNS, 0, NULL, "+" },
+	{ "dotenv", WRAP_ARGV, WRAP_OWN, 0, NULL, "+ f=A e=A" },
+	{ "direnv", WRAP_ARGV, WRAP_OWN, 1, "exec", "+" },
+	{ "entr", WRAP_ARGV, WRAP_POWER, 0, NULL, "+" },
+	{ "fakeroot", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ l=A s=A i=A" },
+	{ "flock", WRAP_ARGV, WRAP_POWER, 1, NULL,
+	    "c=X --command=X w=A --timeout=A E=A" },
+	{ "gdb", WRAP_ARGV, WRAP_POWER, 0, "--args", "+" },
+	{ "git", WRAP_ARGV, WRAP_POWER, 0, "bisect run", "+" },
+	{ "git", WRAP_SHELL, WRAP_OWN, 0, "submodule foreach", "+" },
+	{ "hyperfine", WRAP_SHELL, WRAP_OWN | WRAP_EACH, 0, NULL,
+	    "+ w=A --warmup=A r=A --runs=A m=A M=A n=A p=X --prepare=X "
+	    "c=X --cleanup=X s=X --setup=X S=Q --shell=Q L=A P=A "
+	    "--export-json=W --export-markdown=W --export-csv=W" },
+	{ "ltrace", WRAP_ARGV, WRAP_POWER, 0, NULL,
+	    "+ e=A o=W p=A u=A n=A s=A" },
+	{ "nix", WRAP_ARGV, WRAP_OWN, 99, "develop", "c=D --command=D" },
+	{ "nix-shell", WRAP_ARGV, WRAP_OWN, 0, NULL,
+	    "--run=X --command=X p=A A=A E=A" },
+	{ "npm", WRAP_ARGV, WRAP_OWN, 0, "exec",
+	    "+ p=A --package=A c=X --call=X w=A" },
+	{ "npx", WRAP_ARGV, WRAP_OWN, 0, NULL,
+	    "+ p=A --package=A c=X --call=X w=A" },
+	{ "perf", WRAP_ARGV, WRAP_POWER, 0, "stat", "+ e=A o=W r=A" },
+	{ "perf", WRAP_ARGV, WRAP_POWER, 0, "record", "+ e=A o=W F=A" },
+	{ "pipenv", WRAP_ARGV, WRAP_OWN, 0, "run", "+" },
+	{ "pipx", WRAP_ARGV, WRAP_OWN, 0, "run", "+ --spec=A" },
+	{ "pnpm", WRAP_ARGV, WRAP_OWN, 0, "exec", "+ c=X" },
+	{ "pnpm", WRAP_ARGV, WRAP_OWN, 0, "dlx", "+ --package=A" },
+	{ "poetry", WRAP_ARGV, WRAP_OWN, 0, "run", "+" },
+	{ "prlimit", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ p=A o=A" },
+	{ "proot", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ r=A b=A w=A q=A R=A" },
+	{ "rlwrap", WRAP_ARGV, WRAP_POWER, 0, NULL, "+" },
+	{ "script", WRAP_ARGV, WRAP_POWER, 99, NULL,
+	    "c=X --command=X E=A I=W O=W B=W T=W" },
+	{ "strace", WRAP_ARGV, WRAP_POWER, 0, NULL,
+	    "+ e=A o=W p=A s=A u=A E=A a=A P=A S=A" },
+	{ "uv", WRAP_ARGV, WRAP_OWN, 0, "run",
+	    "+ p=A --python=A --with=A --extra=A --group=A --project=A "
+	    "--env-file=A m=Z" },
+	{ "uvx", WRAP_ARGV, WRAP_OWN, 0, NULL,
+	    "+ --from=A --with=A p=A --python=A" },
+	{ "valgrind", WRAP_ARGV, WRAP_POWER, 0, NULL, "+" },
+	{ "xvfb-run", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ n=A s=A e=W f=A p=A" },
+	{ "yarn", WRAP_ARGV, WRAP_OWN, 0, "exec", "+" },
+	{ "yarn", WRAP_ARGV, WRAP_OWN, 0, "dlx", "+ p=A" },
+
+	/* another user, another machine, another root */
+	{ "at", WRAP_SH, WRAP_PRIV, 99, NULL, "f=A q=A" },
+	{ "batch", WRAP_SH, WRAP_PRIV, 99, NULL, "" },
+	{ "bwrap", WRAP_ARGV, WRAP_PRIV, 0, NULL, "+" },
+	{ "chroot", WRAP_ARGV, WRAP_PRIV, 1, NULL, "+" },
+	{ "crontab", WRAP_ARGV, WRAP_PRIV, 99, NULL, "+" },
+	{ "doas", WRAP_ARGV, WRAP_PRIV | WRAP_ASSIGNS, 0, NULL,
+	    "+ u=A C=A a=A" },
+	{ "firejail", WRAP_ARGV, WRAP_PRIV, 0, NULL, "+" },
+	{ "gosu", WRAP_ARGV, WRAP_PRIV, 1, NULL, "+" },
+	{ "mosh", WRAP_SHELL, WRAP_PRIV, 1, NULL, "+ p=A" },
+	{ "nsenter", WRAP_ARGV, WRAP_PRIV, 0, NULL,
+	    "+ t=A S=A G=A m=O u=O n=O p=O" },
+	{ "pkexec", WRAP_ARGV, WRAP_PRIV, 0, NULL, "+ --user=A" },
+	{ "rsh", WRAP_SHELL, WRAP_PRIV, 1, NULL, "+ l=A" },
+	{ "run0", WRAP_ARGV, WRAP_PRIV, 0, NULL, "+ u=A g=A D=A" },
+	{ "runuser", WRAP_ARGV, WRAP_PRIV, 0, NULL,
+	    "+ u=A g=A G=A c=X --command=X s=A" },
+	{ "setpriv", WRAP_ARGV, WRAP_PRIV, 0, NULL,
+	    "+ --reuid=A --regid=A --groups=A" },
+	{ "ssh", WRAP_SHELL, WRAP_PRIV, 1, NULL,
+	    "+ B=A b=A c=A D=A E=W e=A F=A I=Q i=A J=A L=A l=A m=A O=A o=Q "
+	    "p=A Q=A R=A S=A W=A w=A" },
+	{ "sshpass", WRAP_ARGV, WRAP_PRIV, 0, NULL, "+ f=A d=A p=A P=A" },
+	{ "su", WRAP_ARGV, WRAP_PRIV, 99, NULL,
+	    "c=X --command=X s=A --shell=A g=A G=A w=A" },
+	{ "su-exec", WRAP_ARGV, WRAP_PRIV, 1, NULL, "+" },
+	{ "sudo", WRAP_ARGV, WRAP_PRIV | WRAP_ASSIGNS, 0, NULL,
+	    "+ u=A --user=A g=A --group=A h=A --host=A p=A --prompt=A C=A "
+	    "r=A t=A T=A U=A D=A --chdir=A R=A --chroot=A" },
+	{ "sudoedit", WRAP_ARGV, WRAP_PRIV, 99, NULL, "+" },
+	{ "systemd-run", WRAP_ARGV, WRAP_PRIV, 0, NULL,
+	    "+ p=A u=A H=A M=A E=A t=F" },
+	{ "unshare", WRAP_ARGV, WRAP_PRIV, 0, NULL,
+	    "+ R=A w=A S=A G=A m=O u=O n=O p=O" },
+};
+
+/* "bisect run" against the words behind the program. */
+static bool
+has_sub(const char *sub, const struct sh_word *w, size_t n)
+{
+	size_t i, len;
+
+	for (i = 1; *sub != '\0'; i++) {
+		len = strcspn(sub, " ");
+		if (i >= n || w[i].len != len ||
+		    strncmp(w[i].text, sub, len) != 0)
+			return false;
+		sub += len + (sub[len] == ' ');
+	}
+	return true;
+}
+
+const struct wrapper *
+wrapper_find(const char *name, const struct sh_word *w, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < nitems(wrappers); i++) {
+		const struct wrapper *r = &wrappers[i];
+
+		if (r->name[0] == name[0] && strcmp(r->name, name) == 0 &&
+		    (r->sub == NULL || has_sub(r->sub, w, n)))
+			return r;
+	}
+	return NULL;
+}
