@@ -337,3 +337,54 @@ path_system(const char *name, char **ret)
 	    ? 0
 	    : path_search(name, NULL, ret);
 }
+
+static bool
+is_system_dir(const char *dir)
+{
+	static const char *const dirs[] = { "/usr", "/etc", "/opt", "/nix",
+		"/gnu" };
+
+	for (size_t i = 0; i < nitems(dirs); i++) {
+		if (path_is_below(dir, dirs[i]))
+			return true;
+	}
+	return strcmp(dir, "/") == 0;
+}
+
+/* One component. */
+static bool
+leads_out(const char *link)
+{
+	char *dir = path_dir(link), *real_dir = realpath(dir, NULL);
+	char *real = realpath(link, NULL);
+	bool out = real_dir != NULL && real != NULL && !is_system_dir(dir) &&
+	    !path_is_below(real, real_dir);
+
+	free(dir);
+	free(real_dir);
+	free(real);
+	return out;
+}
+
+char *
+path_leads_out(const char *path)
+{
+	const char *at = path;
+	struct stat st;
+	char *part;
+
+	while (*at != '\0') {
+		at += *at == '/';
+		at += strcspn(at, "/");
+		part = xstrndup(path, (size_t)(at - path));
+		if (lstat(part, &st) < 0 ||
+		    (S_ISLNK(st.st_mode) && leads_out(part))) {
+			if (access(part, F_OK) == 0)
+				return part;
+			free(part);
+			return NULL;
+		}
+		free(part);
+	}
+	return NULL;
+}

@@ -32,6 +32,12 @@ int path_config_dir(char **ret, struct err *e);
 /* The caller's home directory: $HOME, else from the password file. Yours. */
 int path_home(char **ret, struct err *e);
 
+/* Does a symbolic link on the way to path lead out of the directory that it
+ * stands in? Who may write there may then choose what path is. Links that stand
+ * in / or a system directory count as the system's. path: absolute and clean.
+ * Yours: the first such link; NULL: there is none, or no such path. */
+char *path_leads_out(const char *path);
+
 /* mkdir -p; existing directories are fine, anything else is an error. */
 int path_mkdirs(const char *path, mode_t mode, struct err *e);
 

@@ -226,7 +226,10 @@ enter_namespaces(struct work *w, struct err *e)
 		w->own_mounts = true;
 		return overlay_enter(&w->overlay, e);
 	}
-	if (shield_count(&w->spec) > SHIELDS_FOR_BWRAP &&
+	/* In the person's own tree somebody may be at work: nothing there is
+	 * mounted by its name. */
+	if (shield_count(&w->spec) >
+		(w->c->start->live != NULL ? 0 : SHIELDS_FOR_BWRAP) &&
 	    overlay_namespaces(NULL) == 0) {
 		w->own_mounts = true;
 		return 0;
@@ -259,6 +262,21 @@ place_merged(struct work *w, struct err *e)
 	return 0;
 }
 
+/* The command's variables are none of bwrap's, which starts outside: LD_PRELOAD
+ * would load a library of the tree's into it. */
+static void
+env_args(const struct strv *env, struct strv *args)
+{
+	const char *eq;
+
+	for (size_t i = 0; i < env->n; i++) {
+		eq = strchr(env->v[i], '=');
+		strv_add(args, "--setenv");
+		strv_addn(args, env->v[i], (size_t)(eq - env->v[i]));
+		strv_add(args, eq + 1);
+	}
+}
+
 static int
 make_files(struct work *w, struct err *e)
 {
@@ -270,6 +288,7 @@ make_files(struct work *w, struct err *e)
 		return err_set(e, ERR_SANDBOX, "seccomp file: %s",
 		    strerror(-w->filter_fd));
 	bwrap_args(&w->spec, w->filter_fd, w->status_fd, &args);
+	env_args(&w->spec.env, &args);
 	buf_init(&b, BUF_NOMAX);
 	for (size_t i = 0; i < args.n; i++)
 		(void)buf_add(&b, args.v[i], strlen(args.v[i]) + 1);
@@ -288,7 +307,7 @@ static int
 exec_bwrap(struct work *w, struct err *e)
 {
 	struct strv args = { 0 };
-	char *const *argv, *const *env = strv_argv(&w->spec.env);
+	char *const *argv, *const none[] = { NULL };
 	int r;
 
 	strv_addl(&args, "bwrap", "--args", (char *)NULL);
@@ -306,7 +325,7 @@ exec_bwrap(struct work *w, struct err *e)
 	}
 	if ((r = limits_apply(&w->spec.limits, e)) < 0)
 		return r;
-	(void)execve(w->bwrap, argv, env);
+	(void)execve(w->bwrap, argv, none);
 	return err_set(e, ERR_SANDBOX, "run %s: %s", w->bwrap, strerror(errno));
 }
 

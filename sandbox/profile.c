@@ -103,21 +103,49 @@ is_hidden(const struct sandbox_spec *s, const struct profile *p, bool live,
 }
 
 static void
+hide_at(struct sandbox_spec *s, const char *path, bool dir)
+{
+	if (!dir) {
+		spec_mount(s, MOUNT_RO, "/dev/null", path);
+		return;
+	}
+	spec_tmpfs(s, path, SMALL_BYTES);
+	spec_mount(s, MOUNT_REMOUNT_RO, NULL, path);
+}
+
+/* At each place where it can be seen: what is shown may stand at another path
+ * than where it is. */
+static void
+hide_all(struct sandbox_spec *s, const struct profile *p, bool live,
+    const struct strv *paths, bool dirs)
+{
+	const struct sandbox_spec *show = &view_of(p)->show;
+	const char *rel;
+	char *at;
+
+	for (size_t i = 0; i < paths->n; i++) {
+		if (is_hidden(s, p, live, paths->v[i]))
+			hide_at(s, paths->v[i], dirs);
+		for (size_t k = 0; k < show->n_mounts; k++) {
+			if (show->mounts[k].kind != MOUNT_RO ||
+			    strcmp(show->mounts[k].src, show->mounts[k].dst) ==
+				0 ||
+			    (rel = path_rel(
+				 paths->v[i], show->mounts[k].src)) == NULL)
+				continue;
+			at = *rel != '\0' ? path_join(show->mounts[k].dst, rel)
+					  : xstrdup(show->mounts[k].dst);
+			hide_at(s, at, dirs);
+			free(at);
+		}
+	}
+}
+
+static void
 hide(struct sandbox_spec *s, const struct profile *p, bool live)
 {
-	const struct profile_view *v = view_of(p);
-
-	for (size_t i = 0; i < v->hide_dirs.n; i++) {
-		if (!is_hidden(s, p, live, v->hide_dirs.v[i]))
-			continue;
-		spec_tmpfs(s, v->hide_dirs.v[i], SMALL_BYTES);
-		spec_mount(s, MOUNT_REMOUNT_RO, NULL, v->hide_dirs.v[i]);
-	}
-	for (size_t i = 0; i < v->hide_files.n; i++) {
-		if (is_hidden(s, p, live, v->hide_files.v[i]))
-			spec_mount(
-			    s, MOUNT_RO, "/dev/null", v->hide_files.v[i]);
-	}
+	hide_all(s, p, live, &view_of(p)->hide_dirs, true);
+	hide_all(s, p, live, &view_of(p)->hide_files, false);
 }
 
 /* Nothing may be made beside the mounts: not in bwrap's own root, and not in
@@ -303,8 +331,8 @@ profile_inner(const struct profile *p, bool fresh_tmp, struct sandbox_spec *ret)
 	guard_git(ret, src, p->root);
 	guarded(ret, p, src);
 	seal(ret, p, false);
-	environment(ret, p);
 	egress(ret, p);
+	environment(ret, p);
 	ret->limits = v->def.limits;
 	cwd(ret, p);
 }
@@ -314,7 +342,7 @@ direct_tree(const struct profile *p, struct sandbox_spec *ret)
 {
 	spec_mount(ret, MOUNT_RW, p->tree_src, p->root);
 	for (size_t i = 0; p->pinned != NULL && i < p->pinned->n; i++)
-		spec_mount(ret, MOUNT_RW, p->pinned->v[i], p->pinned->v[i]);
+		spec_mount_try(ret, MOUNT_RW, p->pinned->v[i], p->pinned->v[i]);
 	if (strcmp(p->tree_src, "@merged") == 0)
 		guard_git(ret, p->tree_src, p->root);
 	else
@@ -338,8 +366,8 @@ profile_direct(const struct profile *p, struct sandbox_spec *ret)
 		spec_mount(ret, MOUNT_RW, v->write.v[i], v->write.v[i]);
 	direct_tree(p, ret);
 	seal(ret, p, strcmp(p->tree_src, "@merged") != 0);
-	environment(ret, p);
 	egress(ret, p);
+	environment(ret, p);
 	ret->limits = v->def.limits;
 	cwd(ret, p);
 }

@@ -298,7 +298,7 @@ apply(struct profile_def *d, const json_t *j, const char *what, unsigned depth,
 		return err_set(e, ERR_SYNTAX, "%s: not a JSON object", what);
 	if (below == NULL)
 		below = json_object_get(j, "profile");
-	if (below != NULL) {
+	if (below != NULL && !json_is_null(below)) {
 		if (!json_is_string(below))
 			return bad(what, "extends", "a profile's name", e);
 		if (depth >= MAX_DEPTH)
@@ -363,6 +363,26 @@ not_found(const char *name, struct err *e)
 	return r;
 }
 
+/* A person's own lies on "default" unless it says otherwise: with nothing shown
+ * not even a shell would be there. */
+static int
+parse_own(const char *text, size_t len, const char *path, unsigned depth,
+    struct profile_def *d, struct err *e)
+{
+	json_t *j;
+	int r;
+
+	if ((r = json_parse(text, len, PROFILE_MAX_BYTES, &j, e)) < 0) {
+		(void)err_prefix(e, "%s", path);
+		return ERR_SYNTAX;
+	}
+	if (json_is_object(j) && json_object_get(j, "extends") == NULL)
+		(void)json_object_set_new(j, "extends", json_string("default"));
+	r = apply(d, j, path, depth, e);
+	json_decref(j);
+	return r;
+}
+
 static int
 load_file(const char *path, const char *name, unsigned depth,
     struct profile_def *d, struct err *e)
@@ -377,7 +397,7 @@ load_file(const char *path, const char *name, unsigned depth,
 	else if (r < 0)
 		(void)err_prefix(e, "profile %s", path);
 	else
-		r = parse(buf_str(&b), b.len, path, depth, d, e);
+		r = parse_own(buf_str(&b), b.len, path, depth, d, e);
 	buf_clear(&b);
 	return r;
 }
@@ -446,8 +466,8 @@ profile_def_json(const struct profile_def *d)
 	(void)json_object_set_new(
 	    lj, "cpus", json_real((double)d->limits.cpu_milli / 1000));
 	return json_pack(
-	    "{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:o, s:o, s:I, s:I, s:o}",
-	    "about", d->about != NULL ? d->about : "", "show",
+	    "{s:n, s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:o, s:o, s:I, s:I, s:o}",
+	    "extends", "about", d->about != NULL ? d->about : "", "show",
 	    json_from_strv(&d->show), "write", json_from_strv(&d->write),
 	    "hide", json_from_strv(&d->hide), "toolchains", d->toolchains,
 	    "cache", d->cache, "ptrace", d->ptrace, "pass_env",

@@ -5,7 +5,8 @@
  * default, build, debug) and part of the programs; a person's own are
  * $XDG_CONFIG_HOME/foray/profiles/NAME.json or any file named with a slash.
  *
- *	{"extends": "default",        another profile to start from
+ *	{"extends": "default",        another profile to start from; null: none;
+ *				      left out in a person's own: "default"
  *	 "about": "one sentence",
  *	 "show": ["/data", "~/.m2"],  visible, read-only, at the same path
  *	 "write": ["~/out"],          visible and writable: foray sandbox only

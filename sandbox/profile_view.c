@@ -128,29 +128,72 @@ profile_view_hidden(
 	strv_clear(&hidden);
 }
 
-void
-profile_view_find(
-    struct profile_def *def, const char *home, struct profile_view *ret)
+static int
+check_links(const struct strv *paths, const char *what, struct err *e)
+{
+	char *link;
+	int r;
+
+	for (size_t i = 0; i < paths->n; i++) {
+		if ((link = path_leads_out(paths->v[i])) == NULL)
+			continue;
+		r = err_set(e, ERR_USAGE,
+		    "\"%s\": %s goes through the symbolic link %s, which "
+		    "leads elsewhere: name the place itself",
+		    what, paths->v[i], link);
+		free(link);
+		return r;
+	}
+	return 0;
+}
+
+/* By their real names, which nobody can exchange for a link. */
+static void
+make_real(struct strv *paths)
+{
+	struct strv real = { 0 };
+	char *path;
+
+	for (size_t i = 0; i < paths->n; i++) {
+		if ((path = realpath(paths->v[i], NULL)) != NULL)
+			strv_take(&real, &path);
+	}
+	strv_clear(paths);
+	*paths = real;
+}
+
+int
+profile_view_find(struct profile_def *def, const char *home,
+    struct profile_view *ret, struct err *e)
 {
 	static const char *const needed[] = { "/etc/resolv.conf", "/etc/hosts",
 		"/etc/localtime", "/etc/nsswitch.conf", "/etc/passwd",
 		"/etc/group", "/etc/ssl/certs/ca-certificates.crt",
 		"/etc/pki/tls/certs/ca-bundle.crt" };
 	struct strv shown = { 0 }, hidden = { 0 };
+	int r;
 
 	*ret = (struct profile_view){ .def = *def };
 	*def = (struct profile_def){ 0 };
 	expand_all(&ret->def.show, home, &shown);
 	expand_all(&ret->def.hide, home, &hidden);
 	expand_all(&ret->def.write, home, &ret->write);
+	if ((r = check_links(&shown, "show", e)) < 0 ||
+	    (r = check_links(&ret->write, "write", e)) < 0)
+		goto out;
+	make_real(&ret->write);
 	for (size_t i = 0; i < shown.n; i++)
 		show(ret, &shown, shown.v[i]);
 	for (size_t i = 0; i < nitems(needed); i++)
 		follow(ret, &shown, needed[i]);
 	for (size_t i = 0; i < hidden.n; i++)
 		hide(ret, hidden.v[i]);
+out:
 	strv_clear(&shown);
 	strv_clear(&hidden);
+	if (r < 0)
+		profile_view_clear(ret);
+	return r;
 }
 
 const struct profile_view *
@@ -163,7 +206,8 @@ profile_view_default(void)
 	if (kept.def.name == NULL) {
 		if (profile_def_load("default", &def, &e) < 0)
 			fatal("%s", e.text); /* it is part of the program */
-		profile_view_find(&def, NULL, &kept);
+		if (profile_view_find(&def, NULL, &kept, &e) < 0)
+			fatal("%s", e.text);
 	}
 	return &kept;
 }

@@ -16,9 +16,11 @@ struct profile_view {
 	struct strv write, hide_dirs, hide_files;
 };
 
-/* Takes *def. home: for "~", or NULL. */
-void profile_view_find(
-    struct profile_def *def, const char *home, struct profile_view *ret);
+/* Takes *def in any case. home: for "~", or NULL. ERR_USAGE: a path to be shown
+ * or written goes through a symbolic link that leads out of its directory: a
+ * sandboxed command may have put it there. */
+int profile_view_find(struct profile_def *def, const char *home,
+    struct profile_view *ret, struct err *e);
 /* The paths to be left out of a copy of the tree: "hide", expanded, those that
  * are there. */
 void profile_view_hidden(

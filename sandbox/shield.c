@@ -18,10 +18,11 @@
 static const struct sandbox_mount *
 tree_around(const struct sandbox_spec *s, const struct sandbox_mount *m)
 {
-	if (m->kind != MOUNT_RO || !m->optional)
+	if ((m->kind != MOUNT_RO && m->kind != MOUNT_RW) || !m->optional)
 		return NULL;
 	for (size_t i = 0; i < s->n_mounts; i++) {
-		if (s->mounts[i].kind == MOUNT_RW &&
+		if (&s->mounts[i] != m && s->mounts[i].kind == MOUNT_RW &&
+		    !s->mounts[i].optional &&
 		    path_is_below(m->src, s->mounts[i].src))
 			return &s->mounts[i];
 	}
@@ -38,25 +39,25 @@ shield_count(const struct sandbox_spec *s)
 	return n;
 }
 
-/* Open below dir with no symbolic link on the way: 0, or a negative errno. */
+/* A descriptor below dir with no symbolic link on the way, or a negative errno.
+ */
 static int
-check_below(const char *dir, const char *rel)
+open_below(const char *dir, const char *rel)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
 	};
-	int dirfd, fd, r = 0;
+	int dirfd, fd;
 
 	dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dirfd < 0)
 		return -errno;
 	fd = (int)syscall(SYS_openat2, dirfd, rel, &how, sizeof how);
 	if (fd < 0)
-		r = -errno;
-	fd_close(&fd);
+		fd = -errno;
 	fd_close(&dirfd);
-	return r;
+	return fd;
 }
 
 /* What a mount has must stay: a flag that came from outside is locked. */
@@ -85,16 +86,49 @@ flags_of(const char *path)
 	return flags;
 }
 
+/* By name, which somebody may be changing: where the other way is closed. */
 static int
-mount_over_itself(const char *path, struct err *e)
+mount_by_name(const char *path, bool readonly, struct err *e)
 {
 	const unsigned long ro = MS_REMOUNT | MS_BIND | MS_RDONLY;
 
 	if (mount(path, path, NULL, MS_BIND | MS_REC, NULL) < 0 ||
-	    mount(NULL, path, NULL, ro | flags_of(path), NULL) < 0)
-		return err_set(e, ERR_SANDBOX, "make %s read-only: %s", path,
-		    strerror(errno));
+	    (readonly &&
+		mount(NULL, path, NULL, ro | flags_of(path), NULL) < 0))
+		return err_set(e, ERR_SANDBOX, "make %s %s: %s", path,
+		    readonly ? "read-only" : "a mount", strerror(errno));
 	return 0;
+}
+
+/* Over itself, by the descriptor that was looked at: whatever its name leads to
+ * meanwhile. Numbers as in Linux's mount.h, which glibc 2.36 does not have. */
+static int
+mount_over_itself(int fd, const char *path, bool readonly, struct err *e)
+{
+	struct {
+		uint64_t set, clr, propagation, userns;
+	} attr = { .set = 1 /* MOUNT_ATTR_RDONLY */ };
+	const unsigned clone = 1 /* OPEN_TREE_CLONE */ | O_CLOEXEC;
+	const unsigned both = 0x04 | 0x40; /* MOVE_MOUNT_[FT]_EMPTY_PATH */
+	int tree, r;
+
+	tree = (int)syscall(
+	    SYS_open_tree, fd, "", clone | AT_EMPTY_PATH | AT_RECURSIVE);
+	if (tree < 0 && (errno == ENOSYS || errno == EPERM))
+		return mount_by_name(path, readonly, e);
+	if (tree >= 0 && readonly &&
+	    syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE,
+		&attr, sizeof attr) < 0 &&
+	    errno == ENOSYS) {
+		fd_close(&tree);
+		return mount_by_name(path, readonly, e);
+	}
+	r = tree < 0 || syscall(SYS_move_mount, tree, "", fd, "", both) < 0;
+	if (r != 0)
+		r = err_set(e, ERR_SANDBOX, "make %s %s: %s", path,
+		    readonly ? "read-only" : "a mount", strerror(errno));
+	fd_close(&tree);
+	return r;
 }
 
 /* One of them. *ret_keep: bwrap has to mount it. */
@@ -104,20 +138,21 @@ shield(const struct sandbox_mount *m, const struct sandbox_mount *tree,
 {
 	const char *rel = path_rel(m->src, tree->src);
 	const char *at = path_rel(m->dst, tree->dst);
-	int r;
+	int fd, r = 0;
 
 	*ret_keep = false;
-	r = check_below(tree->src, *rel != '\0' ? rel : ".");
-	if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP || r == -EXDEV ||
-	    r == -EACCES)
+	fd = open_below(tree->src, *rel != '\0' ? rel : ".");
+	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP || fd == -EXDEV)
 		return 0;
-	if (r < 0)
+	if (fd < 0)
 		return err_set(
-		    e, ERR_SANDBOX, "look at %s: %s", m->src, strerror(-r));
+		    e, ERR_SANDBOX, "look at %s: %s", m->src, strerror(-fd));
 	if (in_namespace && at != NULL && strcmp(rel, at) == 0)
-		return mount_over_itself(m->src, e);
-	*ret_keep = true;
-	return 0;
+		r = mount_over_itself(fd, m->src, m->kind == MOUNT_RO, e);
+	else
+		*ret_keep = true;
+	fd_close(&fd);
+	return r;
 }
 
 int

@@ -1,11 +1,13 @@
 /*
- * shield.h - read-only files and directories inside a writable tree.
+ * shield.h - read-only files and directories inside a writable tree, and
+ * directories of it that are pinned: mounts of their own, so that they can't be
+ * renamed.
  *
- * A spec names them as optional read-only mounts of sources that lie below the
- * source of a writable one. bwrap could make them, but needs 0.3 ms for the
- * first and 2 ms for the thousandth; and it would follow a symbolic link, out
- * here, where more can be seen than inside: a link ".git/hooks" to our socket's
- * directory would show that directory to the next command.
+ * A spec names them as optional mounts, read-only or writable, of sources that
+ * lie below the source of a writable one. bwrap could make them, but needs 0.3
+ * ms for the first and 2 ms for the thousandth; and it would follow a symbolic
+ * link, out here, where more can be seen than inside: a link ".git/hooks" to
+ * our socket's directory would show that directory to the next command.
  */
 #ifndef SANDBOX_SHIELD_H
 #define SANDBOX_SHIELD_H

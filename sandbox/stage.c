@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -270,17 +271,36 @@ out:
 	return r;
 }
 
+/* The paths that come here are resolved: a link in one was put there since,
+ * and what it leads to must not become the sandboxes' own. */
+static int
+open_plain(const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+
+	return fd < 0 ? -errno : fd;
+}
+
 static int
 bind_idmap(const char *path, const char *target, const struct stat *sb)
 {
 	struct attr a = { .attr_set = ATTR_IDMAP };
-	int ns, tree, r = 0;
+	int ns, tree, fd, r = 0;
 
-	if ((ns = map_namespace(sb->st_uid, sb->st_gid)) < 0)
+	if ((fd = open_plain(path)) < 0)
+		return fd;
+	if ((ns = map_namespace(sb->st_uid, sb->st_gid)) < 0) {
+		fd_close(&fd);
 		return ns;
+	}
 	a.userns_fd = (uint64_t)ns;
-	tree = (int)syscall(SYS_open_tree, AT_FDCWD, path,
-	    TREE_CLONE | AT_RECURSIVE | O_CLOEXEC);
+	tree = (int)syscall(SYS_open_tree, fd, "",
+	    TREE_CLONE | AT_EMPTY_PATH | AT_RECURSIVE | O_CLOEXEC);
+	fd_close(&fd);
 	if (tree < 0 ||
 	    syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE,
 		&a, sizeof a) < 0 ||
@@ -327,7 +347,10 @@ stage_add_idmap(
 		goto out;
 	if (sb.st_uid == SANDBOX_UID) {
 		r = bind(clean, target, e);
-	} else if (bind_idmap(clean, target, &sb) < 0) {
+	} else if ((r = bind_idmap(clean, target, &sb)) == -ELOOP) {
+		r = err_set(e, ERR_SANDBOX,
+		    "%s: a symbolic link was put on its way", clean);
+	} else if (r < 0) {
 		/* This file system can't, or this kernel. */
 		readonly = true;
 		r = bind_readonly(clean, target, e);

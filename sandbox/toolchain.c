@@ -95,10 +95,22 @@ is_private(const char *path)
 	return text_ends(path, "/.local");
 }
 
+/* Somebody may have put a link there: into ~/.ssh, say. */
+static bool
+is_led_out(const char *dir)
+{
+	char *link = path_leads_out(dir);
+	bool yes = link != NULL;
+
+	free(link);
+	return yes;
+}
+
 static void
 show(struct search *s, const char *dir)
 {
-	if (!is_dir(dir) || is_system(dir) || is_too_much(s, dir))
+	if (!is_dir(dir) || is_system(dir) || is_too_much(s, dir) ||
+	    is_led_out(dir))
 		return;
 	if (s->repo != NULL && path_is_below(dir, s->repo))
 		return;

@@ -105,8 +105,7 @@ make_view(const struct direct_request *q, const char *home, struct direct *d,
 		strv_setenv(&def.env, name, eq + 1);
 		free(name);
 	}
-	profile_view_find(&def, home, &d->view);
-	return 0;
+	return profile_view_find(&def, home, &d->view, e);
 }
 
 /* Kept from one sandbox to the next, but never the person's own. */
@@ -125,9 +124,10 @@ make_cache(struct direct *d, struct err *e)
 	free(dir);
 	if ((r = path_mkdirs(d->cache, 0700, e)) < 0)
 		return r;
-	if (uid != geteuid() && lchown(d->cache, uid, uid) < 0)
-		return err_set(
-		    e, -errno, "chown %s: %s", d->cache, strerror(errno));
+	/* A command may have changed its mode. */
+	if ((uid != geteuid() && lchown(d->cache, uid, uid) < 0) ||
+	    chmod(d->cache, 0700) < 0)
+		return err_set(e, -errno, "%s: %s", d->cache, strerror(errno));
 	return 0;
 }
 
@@ -163,6 +163,27 @@ make_spec(struct direct *d, bool tty)
 	strv_extend(&d->live, &d->view.write);
 }
 
+/* What is hidden can't be moved to another name, for the next command. */
+static int
+pin_hidden(struct direct *d, struct err *e)
+{
+	const struct strv *lists[] = { &d->view.hide_dirs,
+		&d->view.hide_files };
+	const char *path, *rel;
+
+	for (size_t i = 0; i < nitems(lists); i++) {
+		for (size_t k = 0; k < lists[i]->n; k++) {
+			path = lists[i]->v[k];
+			if (path_is_below(d->tree.root, path))
+				return err_set(e, ERR_USAGE,
+				    "\"hide\": %s holds the tree itself", path);
+			if ((rel = path_rel(path, d->tree.root)) != NULL)
+				livetree_pin(&d->tree, rel);
+		}
+	}
+	return 0;
+}
+
 /* The tree as it will be seen. */
 static int
 make_tree(struct direct *d, struct err *e)
@@ -172,8 +193,8 @@ make_tree(struct direct *d, struct err *e)
 
 	if (copy)
 		r = make_copy(d, e);
-	else if (!d->q->copy)
-		r = livetree_look(&d->tree, e);
+	else if (!d->q->copy && (r = livetree_look(&d->tree, e)) == 0)
+		r = pin_hidden(d, e);
 	if (r == 0 && d->q->backend == BACKEND_CONTAINER)
 		r = onelayer_make(&d->one, copy ? d->snap.tree : NULL, e);
 	return r;

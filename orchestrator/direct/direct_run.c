@@ -30,8 +30,8 @@ static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1,
 /* A terminal's own signals reach the command by themselves when it shares the
  * terminal with us. */
 static void
-pass_on(
-    const struct sandbox_proc *p, const struct signalfd_siginfo *si, bool tty)
+pass_on(const struct sandbox_proc *p, const struct signalfd_siginfo *si,
+    bool tty, int *ret_ended)
 {
 	int sig = (int)si->ssi_signo;
 
@@ -40,13 +40,16 @@ pass_on(
 	if (!sandbox_signal(p, sig) &&
 	    (sig == SIGINT || sig == SIGTERM || sig == SIGHUP ||
 		sig == SIGQUIT))
+		*ret_ended = sig;
+	if (*ret_ended != 0)
 		sandbox_kill(p); /* it has not begun yet, or is ending */
 }
 
-/* Returns its wait status; *ret_late: it was killed for taking too long. */
+/* Returns its wait status; *ret_late: it was killed for taking too long;
+ * *ret_ended: for a signal that came before there was a command to get it. */
 static int
 attend(struct sandbox_proc *p, int sigfd, struct single *net, uint64_t max_ms,
-    bool tty, bool *ret_late)
+    bool tty, bool *ret_late, int *ret_ended)
 {
 	struct pollfd pfd[2] = { { .fd = sigfd, .events = POLLIN },
 		{ .events = POLLIN } };
@@ -78,7 +81,7 @@ attend(struct sandbox_proc *p, int sigfd, struct single *net, uint64_t max_ms,
 		    read(sigfd, &si, sizeof si) != sizeof si)
 			continue;
 		if (si.ssi_signo != SIGCHLD)
-			pass_on(p, &si, tty);
+			pass_on(p, &si, tty, ret_ended);
 		else if (tty && si.ssi_code == CLD_STOPPED)
 			nest_stopped();
 	}
@@ -248,7 +251,7 @@ run(const struct nested *n, struct err *e)
 		.group = n->group };
 	struct sandbox_proc p;
 	pid_t feeder = -1;
-	int sigfd, r, ws, status;
+	int sigfd, r, ws, status, ended = 0;
 
 	if ((sigfd = block_signals(e)) < 0)
 		return sigfd;
@@ -256,11 +259,14 @@ run(const struct nested *n, struct err *e)
 	if ((r = nest_stdin(&s.fds[0], &feeder, e)) == 0)
 		r = start(d, &s, &p, e);
 	if (r == 0) {
-		ws = attend(&p, sigfd, d->net, d->q->max_ms, n->tty, &late);
+		ws = attend(
+		    &p, sigfd, d->net, d->q->max_ms, n->tty, &late, &ended);
 		if (!sandbox_finished(&p, ws, &status))
 			r = why_not(d, e);
 		else
-			r = late ? DIRECT_LATE : status;
+			r = late         ? DIRECT_LATE
+			    : ended != 0 ? 128 + ended
+					 : status;
 	}
 	if (late)
 		log_warn("killed: --max-time is over");

@@ -11,6 +11,7 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "common/text.h"
 #include "orchestrator/direct/livetree.h"
 #include "sandbox/snapshot.h"
 
@@ -29,6 +30,27 @@ livetree_clear(struct livetree *t)
 	*t = (struct livetree){ 0 };
 }
 
+/* Inside, a home is hidden, and not the tree. */
+static int
+check_home(const char *root, struct err *e)
+{
+	char *home = NULL, *real;
+	int r = 0;
+
+	if (path_home(&home, NULL) < 0)
+		return 0;
+	real = realpath(home, NULL);
+	if (real != NULL && path_is_below(real, root))
+		r = err_set(e, ERR_USAGE,
+		    "the tree would be %s (the top of the git repository, if "
+		    "there is one), and your home directory with all its keys "
+		    "is in it: name a directory outside of it with -C",
+		    root);
+	free(home);
+	free(real);
+	return r;
+}
+
 int
 livetree_find(const char *repo, struct livetree *ret, struct err *e)
 {
@@ -44,6 +66,8 @@ livetree_find(const char *repo, struct livetree *ret, struct err *e)
 		r = err_set(e, ERR_USAGE,
 		    "the tree is the whole file system: name a directory "
 		    "with -C");
+	else if (r == 0)
+		r = check_home(t.root, e);
 	if (r < 0)
 		livetree_clear(&t);
 	else
@@ -51,13 +75,13 @@ livetree_find(const char *repo, struct livetree *ret, struct err *e)
 	return r;
 }
 
-static void
-pin(struct livetree *t, const char *rel)
+void
+livetree_pin(struct livetree *t, const char *rel)
 {
 	char *dir = path_dir(rel), *path;
 
 	if (strcmp(dir, ".") != 0) {
-		pin(t, dir);
+		livetree_pin(t, dir);
 		path = path_join(t->root, dir);
 		if (!strv_has(&t->pinned, path))
 			strv_add(&t->pinned, path);
@@ -67,16 +91,117 @@ pin(struct livetree *t, const char *rel)
 }
 
 static int
-found(struct livetree *t, const char *rel, struct err *e)
+guard(struct livetree *t, const char *rel, struct err *e)
 {
+	if (strv_has(&t->guarded, rel))
+		return 0;
 	if (t->guarded.n >= MAX_REPOS)
 		return err_set(e, ERR_LIMIT,
 		    "%s holds more than %d repositories: name one of them "
 		    "with -C, or use --copy",
 		    t->root, MAX_REPOS);
 	strv_add(&t->guarded, rel);
-	pin(t, rel);
+	livetree_pin(t, rel);
 	return 0;
+}
+
+static int
+no_link(const char *path, struct err *e)
+{
+	return err_set(e, ERR_USAGE,
+	    "%s is a symbolic link, which can't be made read-only: use --copy",
+	    path);
+}
+
+/* Parts of a git directory that lie elsewhere in the tree would stay writable.
+ */
+static int
+check_parts(const struct livetree *t, const char *git, struct err *e)
+{
+	static const char *const parts[] = { "HEAD", "config", "hooks", "info",
+		"index", "modules", "objects", "packed-refs", "refs",
+		"worktrees" };
+	struct stat st;
+	char *path, *real;
+	int r = 0;
+
+	for (size_t i = 0; i < nitems(parts) && r == 0; i++) {
+		path = path_join(git, parts[i]);
+		if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
+			real = realpath(path, NULL);
+			if (real == NULL || path_is_below(real, t->root))
+				r = no_link(path, e);
+			free(real);
+		}
+		free(path);
+	}
+	return r;
+}
+
+/* The directory that a file names, after prefix, seen from dir; when it lies in
+ * the tree it is guarded. */
+static int
+follow(struct livetree *t, const char *file, const char *prefix,
+    const char *dir, char **ret, struct err *e)
+{
+	struct buf b;
+	char *name, *path;
+	int r = 0;
+
+	*ret = NULL;
+	buf_init(&b, 16384);
+	if (file_read(file, true, &b, NULL) == 0 &&
+	    text_starts(buf_str(&b), prefix)) {
+		name = xstrndup(buf_str(&b) + strlen(prefix),
+		    strcspn(buf_str(&b) + strlen(prefix), "\r\n"));
+		path = name[0] == '/' ? xstrdup(name) : path_join(dir, name);
+		*ret = realpath(path, NULL);
+		free(name);
+		free(path);
+	}
+	buf_clear(&b);
+	if (*ret != NULL && path_is_below(*ret, t->root)) {
+		if (strcmp(*ret, t->root) == 0)
+			r = err_set(e, ERR_USAGE,
+			    "%s names the tree itself: use --copy", file);
+		else if ((r = guard(t, path_rel(*ret, t->root), e)) == 0)
+			r = check_parts(t, *ret, e);
+	}
+	return r;
+}
+
+/* A .git, of a repository, a worktree or a submodule. */
+static int
+found(struct livetree *t, const char *rel, struct err *e)
+{
+	char *path = path_join(t->root, rel), *dir = path_dir(path);
+	char *git = NULL, *common = NULL, *file;
+	struct stat st;
+	int r = 0;
+
+	if (lstat(path, &st) < 0)
+		goto out;
+	if (S_ISLNK(st.st_mode)) {
+		r = no_link(path, e);
+		goto out;
+	}
+	/* That at the top is guarded by the profile. */
+	if (strcmp(rel, ".git") != 0 && (r = guard(t, rel, e)) < 0)
+		goto out;
+	if (S_ISDIR(st.st_mode)) {
+		r = check_parts(t, path, e);
+	} else if ((r = follow(t, path, "gitdir: ", dir, &git, e)) == 0 &&
+	    git != NULL) {
+		file = path_join(git, "commondir");
+		r = follow(t, file, "", git, &common, e);
+		free(file);
+	}
+out:
+	free(path);
+	free(dir);
+	free(git);
+	free(common);
+	return r;
 }
 
 static bool
@@ -90,7 +215,18 @@ is_dir(const struct dirent *d, int dirfd)
 	    S_ISDIR(st.st_mode);
 }
 
-/* Takes fd. What can't be read can't be changed inside either. */
+/* What can't be looked at could be made readable inside, and then be changed.
+ */
+static int
+cant_look(const struct livetree *t, const char *rel, struct err *e)
+{
+	return err_set(e, ERR_USAGE,
+	    "%s/%s can't be searched for repositories: %s; make it readable, "
+	    "remove it, or use --copy",
+	    t->root, rel, strerror(errno));
+}
+
+/* Takes fd. */
 static int
 look(struct livetree *t, int fd, const char *rel, unsigned depth, struct err *e)
 {
@@ -109,13 +245,18 @@ look(struct livetree *t, int fd, const char *rel, unsigned depth, struct err *e)
 		sub = *rel != '\0' ? path_join(rel, d->d_name)
 				   : xstrdup(d->d_name);
 		if (strcasecmp(d->d_name, ".git") == 0) {
-			if (*rel != '\0')
-				r = found(t, sub, e);
-		} else if (depth < MAX_DEPTH && is_dir(d, dirfd(dp))) {
-			fd = openat(dirfd(dp), d->d_name,
-			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			r = found(t, sub, e);
+		} else if (is_dir(d, dirfd(dp))) {
+			errno = ELOOP;
+			fd = depth >= MAX_DEPTH
+			    ? -1
+			    : openat(dirfd(dp), d->d_name,
+				  O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+				      O_CLOEXEC);
 			if (fd >= 0)
 				r = look(t, fd, sub, depth + 1, e);
+			else if (errno != ENOENT && errno != ENOTDIR)
+				r = cant_look(t, sub, e);
 		}
 		free(sub);
 	}
@@ -123,33 +264,11 @@ look(struct livetree *t, int fd, const char *rel, unsigned depth, struct err *e)
 	return r;
 }
 
-/* A link could be replaced by a command, since nothing can be mounted on it. */
-static int
-check_git_link(const char *root, struct err *e)
-{
-	char *git = path_join(root, ".git");
-	struct stat st;
-	int r = 0;
-
-	if (lstat(git, &st) == 0 && S_ISLNK(st.st_mode))
-		r = err_set(e, ERR_USAGE,
-		    "%s is a symbolic link, which can't be made read-only: use "
-		    "--copy",
-		    git);
-	free(git);
-	return r;
-}
-
 int
 livetree_look(struct livetree *t, struct err *e)
 {
-	char *outside;
-	int fd, r;
-
-	if ((r = check_git_link(t->root, e)) < 0)
-		return r;
-	outside = snapshot_outside(t->root);
-	fd = open(t->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *outside = snapshot_outside(t->root);
+	int fd = open(t->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (outside != NULL)
 		strv_take(&t->shown, &outside);
 	if (fd < 0)

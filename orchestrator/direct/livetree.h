@@ -22,11 +22,14 @@ struct livetree {
 	struct strv shown;   /* outside: where a worktree's repository is */
 };
 
-/* ERR_USAGE: there is no such directory, or it is "/". */
+/* ERR_USAGE: there is no such directory, it is "/", or the person's home is in
+ * it. */
 int livetree_find(const char *repo, struct livetree *ret, struct err *e);
 /* Fills the lists: a walk over the whole tree, names only. ERR_LIMIT: more
  * nested repositories than mounts can be made for. */
 int livetree_look(struct livetree *t, struct err *e);
+/* Nothing on the way to this path, relative to the root, can be renamed. */
+void livetree_pin(struct livetree *t, const char *rel);
 void livetree_clear(struct livetree *t);
 
 #endif

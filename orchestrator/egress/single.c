@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/fdio.h"
+#include "common/hash.h"
 #include "common/log.h"
 #include "common/path.h"
 #include "orchestrator/egress/server.h"
@@ -94,10 +95,11 @@ single_start(struct single *s, struct err *e)
 int
 single_listen(struct single *s, int *listen_fd, struct err *e)
 {
-	char name[32];
+	char name[32] = "sandbox-";
 	int r;
 
-	(void)snprintf(name, sizeof name, "sandbox-%d", (int)getpid());
+	/* No pid: each has a namespace of its own for those. */
+	hash_random_hex(name + strlen(name), 6);
 	r = egress_listen(s->egress, name, *listen_fd, -1, e);
 	fd_close(listen_fd);
 	return r;

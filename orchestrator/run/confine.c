@@ -25,6 +25,7 @@ int
 confine_find(struct run *r, struct err *e)
 {
 	json_t *settings = NULL, *j;
+	const char *value;
 	char *path, *text;
 	int rc;
 
@@ -38,6 +39,13 @@ confine_find(struct run *r, struct err *e)
 	json_decref(settings);
 	if (rc < 0)
 		return rc;
+	/* A host has not our environment. */
+	for (size_t i = 0; i < r->profile.pass_env.n; i++) {
+		value = getenv(r->profile.pass_env.v[i]);
+		if (value != NULL && *value != '\0')
+			strv_setenv(
+			    &r->profile.env, r->profile.pass_env.v[i], value);
+	}
 	path = path_join(store_dir(r->store), RUN_PROFILE);
 	j = profile_def_json(&r->profile);
 	text = json_text(j);

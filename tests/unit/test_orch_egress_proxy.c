@@ -70,7 +70,7 @@ hand_over(const char *worker, int fd)
 static int
 setup(void **state unused_arg)
 {
-	struct rules rules = { 0 };
+	struct net_rules rules = { 0 };
 	char rule[64];
 	int pair[2];
 	struct err e;
@@ -79,10 +79,10 @@ setup(void **state unused_arg)
 	bed.server = listen_on(&bed.server_port);
 	bed.inside = listen_on(&bed.inside_port);
 	(void)snprintf(rule, sizeof rule, "127.0.0.1:%u", bed.server_port);
-	assert_int_equal(rules_add(&rules, rule, &e), 0);
+	assert_int_equal(net_rules_add(&rules, rule, &e), 0);
 	/* Loopback, and no rule for its address with this port. */
-	assert_int_equal(rules_add(&rules, "localhost:9", &e), 0);
-	assert_int_equal(rules_add(&rules, "no-such-name.invalid", &e), 0);
+	assert_int_equal(net_rules_add(&rules, "localhost:9", &e), 0);
+	assert_int_equal(net_rules_add(&rules, "no-such-name.invalid", &e), 0);
 	assert_int_equal(
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	bed.pid = fork();
@@ -94,7 +94,7 @@ setup(void **state unused_arg)
 	}
 	fd_close(&pair[1]);
 	bed.control = pair[0];
-	rules_clear(&rules);
+	net_rules_clear(&rules);
 	bed.lifeline = hand_over("w1", bed.inside);
 	return 0;
 }

@@ -138,9 +138,9 @@ find_view(const struct options *o, struct profile_view *ret, struct err *e)
 	if (r < 0)
 		return r;
 	(void)path_home(&home, NULL);
-	profile_view_find(&d, home, ret);
+	r = profile_view_find(&d, home, ret, e);
 	free(home);
-	return 0;
+	return r;
 }
 
 /* --- the way down from root ---------------------------------------------- */
