@@ -185,6 +185,8 @@ limits(struct out *o, const struct sandbox_spec *s)
 	if (l->memory_bytes > 0)
 		item(o, "%s of memory",
 		    num_fmt_size(l->memory_bytes, size, sizeof size));
+	else
+		item(o, "memory by the machine's");
 	if (l->data_bytes > 0)
 		item(o, "%s of memory a process",
 		    num_fmt_size(l->data_bytes, size, sizeof size));
@@ -216,13 +218,35 @@ environment(struct out *o, const struct sandbox_spec *s)
 	for (size_t i = 0; i < s->env.n; i++)
 		item(o, "%.*s", (int)strcspn(s->env.v[i], "="), s->env.v[i]);
 	end(o, "empty");
-	note(o, "nothing else of yours");
+	note(o, "nothing else of yours; HOME is a directory of its own");
+}
+
+static void
+reach(struct out *o, const struct sandbox_spec *s)
+{
+	if (s->backend == BACKEND_CONTAINER) {
+		(void)buf_adds(o->b,
+		    "network         none: no sockets, not to 127.0.0.1 either\n"
+		    "processes       others can be seen, not signalled (Linux "
+		    "6.12)\n");
+		note(o, "one layer less: SECURITY.md says what is weaker");
+		return;
+	}
+	(void)buf_adds(o->b,
+	    s->egress
+		? "network         hosts of network.allow and --allow-net, "
+		  "by a proxy;\n"
+		  "                127.0.0.1 is the sandbox's own\n"
+		: "network         none; 127.0.0.1 is the sandbox's own\n");
+	(void)buf_adds(
+	    o->b, "processes       it sees and signals its own only\n");
 }
 
 void
 explain(const struct profile_def *d, const struct sandbox_spec *s,
     const char *tree, struct buf *ret)
 {
+	const bool bare = s->backend == BACKEND_CONTAINER;
 	struct out o = { .b = ret };
 
 	begin(&o, "profile");
@@ -234,21 +258,18 @@ explain(const struct profile_def *d, const struct sandbox_spec *s,
 	writable(&o, s, tree);
 	guarded(&o, s);
 	hidden(&o, s);
-	(void)buf_adds(ret,
-	    s->egress
-		? "network         hosts of network.allow and --allow-net, "
-		  "by a proxy;\n"
-		  "                127.0.0.1 is the sandbox's own\n"
-		: "network         none; 127.0.0.1 is the sandbox's own\n");
-	(void)buf_adds(
-	    ret, "processes       it sees and signals its own only\n");
+	reach(&o, s);
 	(void)buf_printf(ret,
 	    "system calls    refused: %smounts, namespaces,\n",
-	    s->ptrace ? "" : "ptrace, ");
+	    s->ptrace && !bare ? "" : "ptrace, ");
 	note(&o, "keyctl, bpf, perf, userfaultfd, io_uring, kernel modules,");
-	note(&o, "set-uid files, typing into the terminal, sockets other than");
-	note(&o, "unix, IP and netlink");
-	if (s->ptrace)
+	note(&o,
+	    bare ? "set-uid files, typing into the terminal, sockets"
+		 : "set-uid files, typing into the terminal, sockets other "
+		   "than");
+	if (!bare)
+		note(&o, "unix, IP and netlink");
+	if (s->ptrace && !bare)
 		note(&o, "allowed: ptrace of what it starts itself");
 	limits(&o, s);
 	environment(&o, s);

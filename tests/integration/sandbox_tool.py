@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -256,7 +257,166 @@ def terminal(p):
     t.close()
 
 
-PARTS = (profiles, own_profiles, paths, signals, terminal)
+PRELOAD = """
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void begin(void)
+{
+	FILE *f = fopen(getenv("PROOF"), "a");
+	if (f != NULL)
+		fclose(f);
+}
+"""
+
+
+def preload(p):
+    """The command's variables are not those of what sets its sandbox up."""
+    repo = p.box.repo("preload", {"q.c": PRELOAD})
+    proof = os.path.join(p.box.home, "proof")
+    r = p.box.call(["cc", "-shared", "-fPIC", "-o", "q.so", "q.c"], cwd=repo)
+    if not lib.check(r.status == 0, p.who + ": a library", r):
+        return
+    so = os.path.join(repo, "q.so")
+    p.box.call(["true"], env={"LD_PRELOAD": so, "PROOF": proof})
+    lib.check(os.path.exists(proof), p.who + ": it works unconfined")
+    os.unlink(proof)
+    r = p.box.do("sandbox", "-C", repo, "--env", "LD_PRELOAD=" + so, "--env",
+                 "PROOF=" + proof, "--", "sh", "-c", "echo $LD_PRELOAD")
+    lib.check(r.out == so + "\n", p.who + ": the variable is there inside", r)
+    p.config("settings.json", {"sandbox": {"env": {"LD_PRELOAD": so,
+                                                   "PROOF": proof}}})
+    p.box.do("sandbox", "-C", repo, "--", "true")
+    p.box.tool(repo, "run_command", {"command": "true"})
+    os.unlink(os.path.join(p.box.home, ".config/foray/settings.json"))
+    lib.check(not os.path.exists(proof), p.who + ": and did nothing outside")
+
+
+def exchanged(p):
+    """One sandbox puts a link where the next is shown something."""
+    private = os.path.join(p.box.home, ".ssh")
+    lib.write(private + "/id", "key-canary\n")
+    first = p.box.repo("first", {"out/x": "x\n", "bin/t": "#!/bin/sh\n"})
+    out, bin_dir = (os.path.join(first, n) for n in ("out", "bin"))
+    p.box.own()
+    look = "cat %s/id %s/id; echo x >%s/made" % (out, bin_dir, out)
+    for where in ("show", "write"):
+        p.config("settings.json", {"sandbox": {where: [out]}})
+        r = p.run(look)
+        lib.check(r.status != 125, "%s: %s" % (p.who, where), r)
+    shutil.rmtree(out)
+    shutil.rmtree(bin_dir)
+    os.symlink(private, out)
+    os.symlink("../../../.ssh", bin_dir)
+    for where in ("show", "write"):
+        p.config("settings.json", {"sandbox": {where: [out]}})
+        for options in ((), ("--copy",)):
+            r = p.run(look, *options)
+            lib.check(r.status == 125 and "symbolic link" in r.err and
+                      out in r.err, "%s: %s, exchanged" % (p.who, where), r)
+        r = p.box.tool(p.repo, "run_command", {"command": look})
+        lib.check("key-canary" not in r.out, "%s: %s: a worker" %
+                  (p.who, where), r)
+    os.unlink(os.path.join(p.box.home, ".config/foray/settings.json"))
+    path = bin_dir + ":" + p.box.env.get("PATH", lib.SYSTEM_PATH)
+    for options in ((), ("--copy",)):
+        r = p.run(look, *options, env={"PATH": path})
+        lib.check("key-canary" not in r.out, p.who + ": by PATH", r)
+    lib.check(not os.path.exists(private + "/made"), p.who + ": nothing made")
+
+
+def repositories(p):
+    """All that git would run from, wherever it lies in the tree."""
+    box = p.box
+    repo = box.repo("many", FILES)
+    bare = os.path.join(repo, "p/.bare")
+    box.git(repo, "init", "-q", "--bare", bare)
+    lib.write(os.path.join(repo, "p/.git"), "gitdir: ./.bare\n")
+    box.own()
+    do = "git config -f p/.bare/config core.fsmonitor x; " \
+         "echo x >p/.bare/hooks/post-checkout; mv p/.bare p/other; mv p q"
+    r = box.do("sandbox", "-C", repo, "--", "sh", "-c", do + "; echo end")
+    lib.check("end" in r.out and "fsmonitor" not in lib.read(
+        bare + "/config") and not os.path.exists(
+            bare + "/hooks/post-checkout") and not os.path.exists(
+                os.path.join(repo, "q")), p.who + ": what a .git file names", r)
+    for name, make in (
+            ("link", lambda d: (os.mkdir(d + "/elsewhere"),
+                                os.symlink("elsewhere", d + "/.git"))),
+            ("config", lambda d: (box.git_init(d), shutil.move(
+                d + "/.git/config", d + "/cfg"), os.symlink(
+                    "../cfg", d + "/.git/config"))),
+            ("hooks", lambda d: (box.git_init(d), shutil.rmtree(
+                d + "/.git/hooks"), os.mkdir(d + "/h"), os.symlink(
+                    "../h", d + "/.git/hooks")))):
+        tree = box.repo("tree-" + name, FILES, git=False)
+        sub = os.path.join(tree, "sub")
+        os.mkdir(sub)
+        make(sub)
+        box.own()
+        r = box.do("sandbox", "-C", tree, "--", "echo", "ran")
+        lib.check(r.status == 125 and "ran" not in r.out and
+                  "symbolic link" in r.err and "--copy" in r.err,
+                  "%s: a nested .git: %s" % (p.who, name), r)
+    tree = box.repo("shut", {"sub/a": "x\n"})
+    box.git_init(os.path.join(tree, "sub"))
+    os.chmod(os.path.join(tree, "sub"), 0)
+    box.own()
+    r = box.do("sandbox", "-C", tree, "--", "echo", "ran")
+    root = p.box.uid is None and os.geteuid() == 0
+    lib.check("ran" in r.out if root else r.status == 125 and
+              "can't be searched" in r.err, p.who + ": a closed directory", r)
+    os.chmod(os.path.join(tree, "sub"), 0o755)
+    box.git(box.home, "init", "-q")
+    r = box.do("sandbox", "-C", box.home, "--", "echo", "ran")
+    lib.check(r.status == 125 and "home directory" in r.err, p.who +
+              ": a home is no tree", r)
+    plain = box.repo("plain", FILES, git=False)
+    r = box.do("sandbox", "-C", plain, "--copy", "--", "echo", "ran")
+    lib.check(r.status == 125 and "home directory" in r.err, p.who +
+              ": nor the repository that it is", r)
+    shutil.rmtree(os.path.join(box.home, ".git"))
+
+
+def hidden_well(p):
+    box = p.box
+    real = os.path.join(box.dir, "real/d")
+    lib.write(real + "/secret", "deep-canary\n")
+    lib.write(real + "/open", "open\n")
+    os.symlink("real", os.path.join(box.dir, "alias"))
+    by_link = os.path.join(box.dir, "alias/d")
+    tree = box.repo("conf", {"conf/key": "conf-canary\n", "a": "x\n"})
+    box.own()
+    for way in (real, by_link):
+        r = p.run("cat %s/open; cat %s/secret" % (by_link, by_link), "--show",
+                  by_link, "--hide", way + "/secret")
+        lib.check("open" in r.out and "deep-canary" not in r.out, "%s: hidden "
+                  "by %s" % (p.who, way), r)
+    key = os.path.join(tree, "conf/key")
+    r = box.do("sandbox", "-C", tree, "--hide", key, "--", "sh", "-c",
+               "mv conf conf2; mv conf/key conf/k; cat conf*/*; cat a")
+    lib.check("x\n" in r.out and "canary" not in r.out and os.path.exists(key),
+              p.who + ": what is hidden can't be moved", r)
+    r = box.do("sandbox", "-C", tree, "--hide", tree, "--", "true")
+    lib.check(r.status == 125 and "hide" in r.err, p.who + ": the tree itself",
+              r)
+
+
+def small_things(p):
+    p.config("profiles/bare.json", {"about": "x"})
+    r = p.run("echo ran", "--profile", "bare")
+    lib.check(r.out == "ran\n", p.who + ": a profile without more", r)
+    p.config("profiles/bare.json", {"extends": None, "show": ["/etc"]})
+    r = p.run("echo ran", "--profile", "bare")
+    lib.check(r.status == 125, p.who + ": one that shows next to nothing", r)
+    p.config("settings.json", {"sandbox": {"pass_env": ["TOKEN_X"]}})
+    r = p.box.tool(p.repo, "run_command", {"command": "echo [$TOKEN_X]"},
+                   env={"TOKEN_X": "given"})
+    lib.check("[given]" in r.out, p.who + ": pass_env reaches workers", r)
+    os.unlink(os.path.join(p.box.home, ".config/foray/settings.json"))
+
+
+PARTS = (profiles, own_profiles, paths, signals, terminal, preload, exchanged,
+         repositories, hidden_well, small_things)
 
 
 def main():
