@@ -107,7 +107,8 @@ class Pod:
 
     def tool(self, command, name="run_command", **more):
         args = command if isinstance(command, dict) else {"command": command}
-        r = self.do("tool", "-C", self.repo, *FLAG, name, json.dumps(args), **more)
+        r = self.do("tool", "-C", self.repo, *FLAG, "--ask", "allow", name,
+                    json.dumps(args), **more)
         return r, str(r.json.get("result"))
 
     def check(self, good, what, detail=""):

@@ -68,8 +68,8 @@ class Place:
 
     def command(self, text, **more):
         return self.box.tool(self.repo, "run_command",
-                             dict({"command": text}, **more), "-t",
-                             lib.SMALL_TEST)
+                             dict({"command": text}, **more), "--ask",
+                             "allow", "-t", lib.SMALL_TEST)
 
 
 def ended(r, sentence, what):
