@@ -284,6 +284,6 @@ def one_user(uid):
             kill(place, which, grouped, who)
 
 
-for user in lib.users():
+for user in lib.users("root"):
     one_user(user)
 lib.done()
