@@ -4,7 +4,7 @@
  * The built foray-host is copied to a temporary directory, and this test
  * program beside it as "foray-worker": test_host_worker.h is what it does when
  * it finds itself in a sandbox. All processes that come from a bed carry an odd
- * RLIMIT_MSGQUEUE, which no exec and no namespace takes off: so they can be
+ * RLIMIT_RTTIME, which no exec and no namespace takes off: so they can be
  * counted from outside.
  */
 #ifndef TESTS_UNIT_TEST_HOST_BED_H
@@ -302,7 +302,7 @@ bed_open(struct bed *b)
 	assert_non_null(mkdtemp(b->dir));
 	assert_int_equal(chmod(b->dir, 0755), 0);
 	(void)snprintf(b->root, sizeof b->root, "/srv/x%s", b->dir);
-	b->mark = 300000 + (unsigned long)getpid() + 100 * bed_count++;
+	b->mark = 1000 * (unsigned long)getpid() + bed_count++;
 	b->lifeline = -1;
 	b->welcome = true;
 	b->events = xcalloc(EVENTS, sizeof *b->events);
@@ -328,7 +328,7 @@ bed_exec(struct bed *b, int lifeline, bool with_lifeline)
 	char *cache = path_joinf(b->dir, "cache");
 	struct strv argv = { 0 };
 
-	if (setrlimit(RLIMIT_MSGQUEUE, &r) < 0)
+	if (setrlimit(RLIMIT_RTTIME, &r) < 0)
 		_exit(99);
 	strv_addl(&argv, host, "--connect", b->endpoint, "--slots", "3",
 	    "--label", "bed", "--scratch", scratch, "--cache", cache,
@@ -425,7 +425,7 @@ bed_is_marked(const struct bed *b, const char *pid)
 	fclose(f);
 	text[n] = '\0';
 	(void)snprintf(want, sizeof want, " %lu ", b->mark);
-	line = strstr(text, "Max msgqueue size");
+	line = strstr(text, "Max realtime timeout");
 	if (line != NULL) {
 		line[strcspn(line, "\n")] = '\0';
 		is = strstr(line, want) != NULL;
