@@ -266,7 +266,7 @@ PARTS = (worktree, carve_outs, nested, placeholders, resolv_conf,
 
 def main():
     chosen = sys.argv[1:]
-    for uid in lib.users():
+    for uid in lib.users("ordinary"):
         p = Place(uid)
         with p.box:
             for part in PARTS:
