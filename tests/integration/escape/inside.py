@@ -97,7 +97,8 @@ def pidfd_signal():
 
 
 def kill_all():
-    os.kill(-1, number("RT") + 4)
+    # Unconfined, all of the user's have it: one that nobody dies of.
+    os.kill(-1, signal.SIGURG)
 
 
 def kill_each():

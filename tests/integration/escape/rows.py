@@ -11,6 +11,7 @@ control: what has to succeed unconfined:
     (ROOT or SAME or USER, command)  a harmless relative of it
 """
 import os
+import signal
 
 import world as w
 
@@ -98,7 +99,7 @@ def reached(listener):
 
 def signalled(number):
     return Canary(lambda world, run, name:
-                  str(w.RT + number) in world.signals(),
+                  str(int(number)) in world.signals(),
                   lambda world: os.truncate(world.log, 0))
 
 
@@ -283,13 +284,13 @@ def rows():
         opened("/sys/module/kernel/parameters/panic"),
 
         # -- processes
-        ("signal: kill", "kill -%d $VICTIM" % w.RT, signalled(0), SAME),
-        ("signal: tgkill", "py tgkill", signalled(1), SAME),
-        ("signal: pidfd", "py pidfd_signal", signalled(2), SAME),
-        ("signal: sigqueue", "py sigqueue", signalled(3), SAME),
-        ("signal: all there are", "py kill_all", signalled(4), USER),
-        ("signal: each number", "py kill_each", signalled(5), SAME),
-        ("signal: by a descriptor's owner", "py sigio", signalled(6), SAME),
+        ("signal: kill", "kill -%d $VICTIM" % w.RT, signalled(w.RT), SAME),
+        ("signal: tgkill", "py tgkill", signalled(w.RT + 1), SAME),
+        ("signal: pidfd", "py pidfd_signal", signalled(w.RT + 2), SAME),
+        ("signal: sigqueue", "py sigqueue", signalled(w.RT + 3), SAME),
+        ("signal: all there are", "py kill_all", signalled(signal.SIGURG), USER),
+        ("signal: each number", "py kill_each", signalled(w.RT + 5), SAME),
+        ("signal: by a descriptor's owner", "py sigio", signalled(w.RT + 6), SAME),
         ("process: ptrace", "py ptrace", Canary(
             lambda world, run, name: run.watch.traced), SAME),
         ("process: process_vm_readv", "py vm_readv", secret("memory"), SAME),

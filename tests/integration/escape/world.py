@@ -32,6 +32,7 @@ def note(n, frame):
 for n in range(signal.SIGRTMIN, signal.SIGRTMAX + 1):
     signal.signal(n, note)
 signal.signal(signal.SIGTERM, note)
+signal.signal(signal.SIGURG, note)
 secret = ctypes.create_string_buffer(os.environ["SECRET_MEMORY"].encode(), 64)
 vm, mem = (ctypes.create_string_buffer(b"as it was", 64) for _ in "xy")
 fd = os.memfd_create("kept")
