@@ -33,6 +33,9 @@ SITUATIONS = ["root", "user", "overlay"]
 # What a kernel without the thing answers.
 ABSENT = ("ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ENODEV")
 controls, tried = {}, {}
+# Known not to be closed yet, where the person is the one who runs the tests.
+OPEN = {"kernel: keys of all": "/proc/keys lists the descriptions of the "
+                               "person's own keys (never what is in them)"}
 
 
 def unique_uid():
@@ -81,6 +84,9 @@ def try_inside(w, rows, what, way):
                               run.result))
         for row in some:
             hit = row[2].hit(w, run, row[0])
+            if hit and w.box.uid is None and not w.root and row[0] in OPEN:
+                print("OPEN: %s: %s" % (row[0], OPEN[row[0]]))
+                continue
             lib.check(not hit, "%s: %s: %s leaves no trace" %
                       (w.who, what, row[0]), run.text.get(row[0]))
             tried.setdefault((w.who, what), set()).add(row[0])
@@ -93,6 +99,10 @@ def reach(w):
             w.facts["HANDLE"].strip("0")]
     if len(rows) < len(table.rows()):
         print("this file system has no handles of files")
+    if os.geteuid() != 0:  # nor could we see whether they came through
+        some = [r for r in rows if control_command(r)[0] != table.ROOT]
+        print("%d attempts are for root" % (len(rows) - len(some)))
+        rows = some
     show_controls(w, rows + table.COPY_ROWS)
     try_inside(w, rows, "one layer", w.sandbox)
     try_inside(w, rows + table.COPY_ROWS, "both layers", w.tool)
@@ -231,12 +241,14 @@ def judge():
         lacking += 1
         if all(text.split(": ", 1)[1].startswith(ABSENT) for text in why):
             print("this kernel has no %s" % name)
+        elif os.geteuid() != 0:
+            print("it takes root to show %s unconfined" % name)
         else:
             lib.check(False, "unconfined, %s succeeds" % name, "\n".join(why))
     for (who, what), names in sorted(tried.items()):
         print("%s, %s: %d attempts" % (who, what, len(names)))
     print("%d shown to succeed unconfined" % len(controls))
-    if os.geteuid() == 0 and not sys.argv[1:]:
+    if not sys.argv[1:]:
         lib.check(len(controls) >= 200, "enough succeed unconfined", controls)
 
 
