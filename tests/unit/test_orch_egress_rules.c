@@ -38,12 +38,12 @@ test_match(void **state unused_arg)
 		"10.1.2.3:8080", "[FD00::1]:81", "192.0.2.7", "Example.COM.:99",
 		"xn--bcher-kva.example", NULL };
 	static const char *const yes[] = { "pypi.org:80", "pypi.org:443",
-		"PyPI.Org.:443", "registry.npmjs.org:443", "a.b.npmjs.org:443",
+		"PyPI.Org.:443", "www.npmjs.org:443", "a.b.npmjs.org:443",
 		"10.1.2.3:8080", "[fd00::1]:81", "[fd00:0:0::1]:81",
 		"192.0.2.7:80", "[::ffff:192.0.2.7]:443", "example.com:99",
 		"XN--BCHER-KVA.example:443", NULL };
 	static const char *const no[] = { "pypi.org:8080", "www.pypi.org:443",
-		"npmjs.org:443", "registry.npmjs.org:80", "evilnpmjs.org:443",
+		"npmjs.org:443", "www.npmjs.org:80", "evilnpmjs.org:443",
 		"npmjs.org.evil.org:443", "10.1.2.3:80", "10.1.2.3:8081",
 		"10.1.2.4:8080", "[fd00::2]:81", "167838211:8080",
 		"0x0a010203:8080", "10.1.515:8080", "012.1.2.3:8080",
