@@ -14,6 +14,7 @@
 #include "common/spawn.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/probe.h"
+#include "sandbox/probe_text.h"
 #include "sandbox/seccomp.h"
 
 struct list {
@@ -31,10 +32,8 @@ add(struct list *l, const char *name)
 	return it;
 }
 
-static void put(char *dst, size_t size, const char *fmt, ...) printflike(3, 4);
-
-static void
-put(char *dst, size_t size, const char *fmt, ...)
+void
+probe_put(char *dst, size_t size, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -42,10 +41,6 @@ put(char *dst, size_t size, const char *fmt, ...)
 	(void)vsnprintf(dst, size, fmt, ap);
 	va_end(ap);
 }
-
-#define detail(it, ...) put((it)->detail, sizeof(it)->detail, __VA_ARGS__)
-#define cost(it, ...) put((it)->cost, sizeof(it)->cost, __VA_ARGS__)
-#define remedy(it, ...) put((it)->remedy, sizeof(it)->remedy, __VA_ARGS__)
 
 static void
 kernel(struct list *l)
@@ -86,13 +81,13 @@ version_of(const char *name, char *dst, size_t size)
 	s.err = &out;
 	ok = spawn_run(&s, &res, NULL) == 0;
 	if (!ok)
-		put(dst, size, "%s was not found", name);
+		probe_put(dst, size, "%s was not found", name);
 	else if (ok && res.status != 0)
-		put(dst, size, "%s does not run: ", name);
+		probe_put(dst, size, "%s does not run: ", name);
 	ok = ok && res.status == 0;
 	size -= strlen(dst);
-	put(dst + strlen(dst), size, "%.*s", (int)strcspn(buf_str(&out), "\n"),
-	    buf_str(&out));
+	probe_put(dst + strlen(dst), size, "%.*s",
+	    (int)strcspn(buf_str(&out), "\n"), buf_str(&out));
 	buf_clear(&out);
 	strv_clear(&argv);
 	return ok;

@@ -14,23 +14,8 @@
 #include "sandbox/container.h"
 #include "sandbox/landlock.h"
 #include "sandbox/probe.h"
+#include "sandbox/probe_text.h"
 #include "sandbox/why.h"
-
-static void put(char *dst, size_t size, const char *fmt, ...) printflike(3, 4);
-
-static void
-put(char *dst, size_t size, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(dst, size, fmt, ap);
-	va_end(ap);
-}
-
-#define detail(it, ...) put((it)->detail, sizeof(it)->detail, __VA_ARGS__)
-#define cost(it, ...) put((it)->cost, sizeof(it)->cost, __VA_ARGS__)
-#define remedy(it, ...) put((it)->remedy, sizeof(it)->remedy, __VA_ARGS__)
 
 #define NO_SANDBOX "no sandbox, so no run"
 #define APPARMOR_SYSCTL "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
@@ -214,7 +199,7 @@ probe_container(struct probe_item *it)
 		detail(it, "--sandbox container would work here%s",
 		    geteuid() == 0 ? " (as root: under an unprivileged uid)"
 				   : "");
-		put(it->cost, sizeof it->cost,
+		probe_put(it->cost, sizeof it->cost,
 		    "one layer less: use it only where bwrap can't be had. "
 		    "No sockets, no pseudo-terminals, no /dev/shm for programs, "
 		    "the tree is copied for each worker and stands at another "

@@ -585,4 +585,16 @@ bed_close(struct bed *b)
 	free(b->events);
 }
 
+/* An end as it should be: at once, with nothing left, files of `scratch`
+ * included. */
+static inline void
+bed_quit(struct bed *b)
+{
+	kill(b->launcher, SIGTERM);
+	assert_int_equal(bed_reap(b), 0);
+	bed_all_gone(b, 0);
+	assert_int_equal(bed_scratch(b, true), 0);
+	bed_close(b);
+}
+
 #endif

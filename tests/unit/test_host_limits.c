@@ -12,16 +12,6 @@
 #include "sandbox/cgroup.h"
 #include "worker/host/quota.h"
 
-static void
-quit(struct bed *b)
-{
-	kill(b->launcher, SIGTERM);
-	assert_int_equal(bed_reap(b), 0);
-	bed_all_gone(b, 0);
-	assert_int_equal(bed_scratch(b, true), 0);
-	bed_close(b);
-}
-
 static bool
 has_groups(void)
 {
@@ -83,7 +73,7 @@ test_memory(void **state)
 	lives(&b, "good");
 	assign(&b, "tiny", 1, 0);
 	bed_wait_exit(&b, "tiny", "start", "can't start with less than");
-	quit(&b);
+	bed_quit(&b);
 }
 
 static void
@@ -99,7 +89,7 @@ test_disk(void **state)
 	ev = bed_wait(&b, MSG_READY, "good");
 	if (strcmp(ev->text, "tmpfs") == 0) {
 		print_message("in memory: its size is the limit\n");
-		quit(&b);
+		bed_quit(&b);
 		return;
 	}
 	assign(&b, "fill", 0, 16);
@@ -109,7 +99,7 @@ test_disk(void **state)
 	bed_wait(&b, MSG_PROGRESS, "fill");
 	assert_null(bed_wait_ms(&b, MSG_WORKER_EXIT, "fill", 1600));
 	lives(&b, "good");
-	quit(&b);
+	bed_quit(&b);
 }
 
 /* --- standing still ------------------------------------------------------- */
@@ -148,7 +138,7 @@ test_freeze(void **state)
 	send_freeze(&b, "tick-1", true);
 	assert_int_equal(is_still(&b, "tick-1"), groups);
 	if (!groups) { /* the host says so, and goes on */
-		quit(&b);
+		bed_quit(&b);
 		return;
 	}
 	/* Longer than a heartbeat would allow. */
@@ -164,7 +154,7 @@ test_freeze(void **state)
 	bed_wait(&b, MSG_READY, "good");
 	send_freeze(&b, NULL, true);
 	bed_nap(200);
-	quit(&b);
+	bed_quit(&b);
 }
 
 /* The time limit waits. */
@@ -184,7 +174,7 @@ test_freeze_wall(void **state)
 	assert_null(bed_wait_ms(&b, MSG_WORKER_EXIT, NULL, 2500));
 	send_freeze(&b, "good", false);
 	bed_wait_exit(&b, "good", "timeout", "time limit");
-	quit(&b);
+	bed_quit(&b);
 }
 
 /* Killed while its workers are frozen: with V1 they would not even die. */

@@ -9,16 +9,6 @@
 #include "test_host_worker.h"
 
 static void
-quit(struct bed *b)
-{
-	kill(b->launcher, SIGTERM);
-	assert_int_equal(bed_reap(b), 0);
-	bed_all_gone(b, 0);
-	assert_int_equal(bed_scratch(b, true), 0);
-	bed_close(b);
-}
-
-static void
 open_bed(struct bed *b)
 {
 	bed_open(b);
@@ -128,7 +118,7 @@ test_taken(void **state)
 	ack(&b, "w3");
 	ack(&b, "w1");
 	assert_int_equal(b.bad, 0);
-	quit(&b);
+	bed_quit(&b);
 }
 
 /* A time limit counts from its ASSIGN. */
@@ -147,7 +137,7 @@ test_wall(void **state)
 	bed_wait(&b, MSG_READY, "w2");
 	assert_null(bed_wait_ms(&b, MSG_WORKER_EXIT, NULL, 500));
 	bed_wait_exit(&b, "w2", "timeout", "time limit");
-	quit(&b);
+	bed_quit(&b);
 }
 
 /* Another kind, or no slot for it: the spare goes, and no worker with it. */
@@ -186,7 +176,7 @@ test_other(void **state)
 		(void)snprintf(name, sizeof name, "w%d", i);
 		echo(&b, name, name);
 	}
-	quit(&b);
+	bed_quit(&b);
 }
 
 static void
@@ -261,7 +251,7 @@ test_spare_dies(void **state)
 	bed_assign(&b, "w2", 60000);
 	bed_wait(&b, MSG_READY, "w2");
 	spares(&b, 1);
-	quit(&b);
+	bed_quit(&b);
 }
 
 static void
