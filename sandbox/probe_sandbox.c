@@ -48,11 +48,14 @@ layout_str(enum layout l)
 static void
 make_spec(struct sandbox_spec *outer)
 {
-	struct profile p = { .root = "/tmp/tree", .tree_src = "/usr" };
+	struct profile p = { .root = "/tmp/tree",
+		.tree_src = "/usr",
+		.link_src = "/usr",
+		.worker_src = "/usr" };
 	struct sandbox_spec inner;
 
-	profile_direct(&p, outer);
-	outer->layer = LAYER_OUTER;
+	profile_outer(&p, outer);
+	strv_clear(&outer->argv);
 	p.tree_src = NULL;
 	profile_inner(&p, true, &inner);
 	strv_add(&outer->argv, "bwrap");

@@ -78,16 +78,22 @@ home(struct sandbox_spec *s, const struct profile *p, const char *cache)
 		spec_mount(s, MOUNT_RW, cache, CACHE_IN);
 }
 
+/* The kernel lets no /proc be mounted within a layer whose own is covered
+ * anywhere: only the innermost one's can be. */
+static bool
+shows(const struct sandbox_spec *s, const struct sandbox_mount *m)
+{
+	return m->kind == MOUNT_RO || m->kind == MOUNT_RW ||
+	    (m->kind == MOUNT_PROC && s->layer == LAYER_INNER);
+}
+
 /* Is there anything to be covered? What is in no mount is not there. */
 static bool
 is_visible(const struct sandbox_spec *s, const char *path)
 {
-	const struct sandbox_mount *m;
-
 	for (size_t i = 0; i < s->n_mounts; i++) {
-		m = &s->mounts[i];
-		if ((m->kind == MOUNT_RO || m->kind == MOUNT_RW) &&
-		    path_is_below(path, m->dst))
+		if (shows(s, &s->mounts[i]) &&
+		    path_is_below(path, s->mounts[i].dst))
 			return true;
 	}
 	return false;

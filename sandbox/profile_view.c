@@ -170,6 +170,8 @@ profile_view_find(struct profile_def *def, const char *home,
 		"/etc/localtime", "/etc/nsswitch.conf", "/etc/passwd",
 		"/etc/group", "/etc/ssl/certs/ca-certificates.crt",
 		"/etc/pki/tls/certs/ca-bundle.crt" };
+	/* The kernel's keys are told by uid, whatever the namespaces. */
+	static const char *const keys[] = { "/proc/keys", "/proc/key-users" };
 	struct strv shown = { 0 }, hidden = { 0 };
 	int r;
 
@@ -188,6 +190,8 @@ profile_view_find(struct profile_def *def, const char *home,
 		follow(ret, &shown, needed[i]);
 	for (size_t i = 0; i < hidden.n; i++)
 		hide(ret, hidden.v[i]);
+	for (size_t i = 0; i < nitems(keys); i++)
+		hide(ret, keys[i]);
 out:
 	strv_clear(&shown);
 	strv_clear(&hidden);

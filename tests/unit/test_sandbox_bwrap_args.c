@@ -77,6 +77,7 @@ make_view(const char *name)
 	spec_mount(&view.late, MOUNT_RO, "/run/resolve/real.conf",
 	    "/run/resolve/stub.conf");
 	strv_add(&view.hide_files, "/etc/secret");
+	strv_add(&view.hide_files, "/proc/keys");
 	strv_add(&view.hide_dirs, "/usr/share/private");
 	strv_add(&view.hide_dirs, "/elsewhere");
 	strv_add(&view.write, "/data/out");
