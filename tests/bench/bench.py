@@ -123,8 +123,9 @@ class Bench:
             raise Unmeasured("%s is not built" % path)
         return path
 
-    def run(self, argv, ok=(0,), limit=600):
-        p = subprocess.run(argv, env=self.env, stdin=subprocess.DEVNULL,
+    def run(self, argv, ok=(0,), limit=600, env=None):
+        p = subprocess.run(argv, env={**self.env, **(env or {})},
+                           stdin=subprocess.DEVNULL,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                            timeout=limit, text=True, errors="replace")
         if p.returncode not in ok:
@@ -446,16 +447,25 @@ def part_snapshot(b):
     t.add("snapshot, one file changed", got["changed"], floor=floor)
 
 
+# A disk's file system has a say of its own in how fast directories are made:
+# ext4 without a journal, for one, looks at each inode freed in the last minutes
+# before it takes a free one. The share on it is told, the aim is the sandbox's.
+RATE_DIRS = (("/dev/shm", "on tmpfs", True), ("/tmp", "on /tmp", False))
+
+
 def part_rate(b):
-    got = json.loads(b.run([b.program("tests/bench/full"), "rate", str(RATE_S)]))
     t = b.table
-    t.add("bare outer bwrap, all processors", got["bare"], unit="a second")
-    t.add("full sandboxes, all processors", got["product"], unit="a second",
-          floor=("bare", got["bare"]))
-    # Each turn against the bare one right after it: others come and go.
-    t.add("  share of bare", [p / q for p, q in zip(got["product"],
-                                                    got["bare"])],
-          unit="of 1", aim=("at least", AIM_RATE))
+    for top, where, is_aim in RATE_DIRS:
+        got = json.loads(b.run([b.program("tests/bench/full"), "rate",
+                                str(RATE_S)], env={"TMPDIR": top}))
+        t.add("bare outer bwrap, all processors, " + where, got["bare"],
+              unit="a second")
+        t.add("full sandboxes, all processors, " + where, got["product"],
+              unit="a second", floor=("bare", got["bare"]))
+        # Each turn against the bare one right after it: others come and go.
+        t.add("  share of bare, " + where,
+              [p / q for p, q in zip(got["product"], got["bare"])],
+              unit="of 1", aim=("at least", AIM_RATE) if is_aim else None)
 
 
 def part_thousand(b):

@@ -254,7 +254,9 @@ bed_make(struct bed *b)
 {
 	char *git;
 
-	b->dir = xstrdup("/tmp/foray-bench-XXXXXX");
+	b->dir = path_join(
+	    getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp",
+	    "foray-bench-XXXXXX");
 	if (mkdtemp(b->dir) == NULL || chmod(b->dir, 0755) < 0 ||
 	    chown(b->dir, stage_uid(), (gid_t)-1) < 0)
 		fatal("%s: %s", b->dir, strerror(errno));
