@@ -306,6 +306,22 @@ judge_paths(const struct approvals *a, const char *detail, struct verdict *v)
 	json_decref(j);
 }
 
+/* What a worker's own tool said when it refused. Yours. */
+static char *
+refusal(const char *detail)
+{
+	json_t *j = NULL;
+	const char *why = NULL;
+	char *text;
+
+	if (detail != NULL &&
+	    json_parse(detail, strlen(detail), 1 << 16, &j, NULL) == 0)
+		why = json_string_value(json_object_get(j, "reason"));
+	text = xstrdup(why != NULL ? why : "its tool refuses that");
+	json_decref(j);
+	return text;
+}
+
 static void
 judge_act(
     const struct approvals *a, const struct msg_audit *m, struct verdict *v)
@@ -332,6 +348,10 @@ judge_act(
 		path = path_join(r->root, m->subject);
 		judge_tool(a->rules, "edit_file", path, &a->where, v);
 		free(path);
+	} else if (strcmp(m->act, "refused") == 0) {
+		/* It had no effect: this is for the record. */
+		*v = (struct verdict){ .ruling = RULING_DENY,
+			.reason = refusal(m->detail) };
 	} else {
 		judge_tool(a->rules, m->act, m->subject, &a->where, v);
 	}
@@ -359,7 +379,8 @@ approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 		    "");
 	else if (v.ruling == RULING_DENY)
 		tell(r, w, m->seq, m->act, m->subject, m->detail, false,
-		    v.reason, "rules");
+		    v.reason,
+		    strcmp(m->act, "refused") == 0 ? "worker" : "rules");
 	else if (is_granted(a, m->act, m->subject, m->detail))
 		tell(r, w, m->seq, m->act, m->subject, m->detail, true,
 		    v.reason, "person, run");

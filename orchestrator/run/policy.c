@@ -1,6 +1,7 @@
 #include "common/compat.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "common/fdio.h"
 #include "common/log.h"
@@ -86,6 +87,26 @@ out:
 	return rc;
 }
 
+/* What other tools would take hooks, servers and permissions from. */
+static void
+note_others(struct rules *r, const char *root)
+{
+	static const char *const files[] = { ".mcp.json",
+		".claude/settings.json", ".claude/settings.local.json",
+		".codex/config.toml", ".cursor/mcp.json", ".cursor/hooks.json",
+		".gemini/settings.json", ".vscode/mcp.json", "opencode.json" };
+	struct stat st;
+	char *path;
+
+	for (size_t i = 0; i < nitems(files); i++) {
+		path = path_join(root, files[i]);
+		if (lstat(path, &st) == 0)
+			strv_addf(&r->ignored,
+			    "%s: another tool's settings, not read", files[i]);
+		free(path);
+	}
+}
+
 int
 policy_load(const char *root, struct rules **ret, struct err *e)
 {
@@ -96,6 +117,7 @@ policy_load(const char *root, struct rules **ret, struct err *e)
 		rules_free(r);
 		return rc;
 	}
+	note_others(r, root);
 	*ret = r;
 	return 0;
 }

@@ -2,7 +2,8 @@
  * policy.h - the rules of a run, from the settings: the built-in ones, the
  * person's ("permissions" in settings.json) and the repository's
  * (.foray/settings.json at the top of the work tree). The repository may be
- * hostile: its rules only tighten, and nothing else in that file is looked at.
+ * hostile: its rules only tighten, and nothing else in that file is looked at,
+ * nor in the settings that it has for other tools: both are told as ignored.
  */
 #ifndef ORCHESTRATOR_RUN_POLICY_H
 #define ORCHESTRATOR_RUN_POLICY_H

@@ -243,6 +243,26 @@ note_blocking(struct rules *r, const struct rule *rule)
 		r->blocks_reads = true;
 }
 
+/* Whatever they are: nothing comes of them, so nothing in them is an error. */
+static void
+ignore_allowed(struct rules *r, const char *file, const json_t *permissions)
+{
+	json_t *list = json_object_get(permissions, "allow"), *v;
+	char shown[200];
+	const char *s;
+	size_t i;
+
+	if (list != NULL && json_array_size(list) == 0)
+		strv_addf(&r->ignored, "%s: \"allow\"", file);
+	json_array_foreach (list, i, v) {
+		if (i == RULES_MAX)
+			break;
+		s = json_is_string(v) ? json_string_value(v) : "?";
+		text_escape_to(shown, sizeof shown, s, strlen(s));
+		strv_addf(&r->ignored, "%s: allow rule \"%s\"", file, shown);
+	}
+}
+
 static int
 read_list(struct rules *r, enum rule_layer layer, enum ruling ruling,
     const char *file, const json_t *permissions, struct err *e)
@@ -265,17 +285,13 @@ read_list(struct rules *r, enum rule_layer layer, enum ruling ruling,
 		    "%s: %s rule \"%s\"", file, ruling_str(ruling), shown);
 		rc = read_rule(&rule, list.v[i], what, e);
 		free(what);
-		if (rc == 0 &&
-		    !(layer == LAYER_REPO && ruling == RULING_ALLOW)) {
-			r->v = xreallocarray(r->v, r->n + 1, sizeof *r->v);
-			r->v[r->n++] = rule;
-			note_blocking(r, &rule);
-			continue;
+		if (rc < 0) {
+			rule_clear(&rule);
+			break;
 		}
-		if (rc == 0)
-			strv_addf(
-			    &r->ignored, "%s: allow rule \"%s\"", file, shown);
-		rule_clear(&rule);
+		r->v = xreallocarray(r->v, r->n + 1, sizeof *r->v);
+		r->v[r->n++] = rule;
+		note_blocking(r, &rule);
 	}
 	strv_clear(&list);
 	return rc;
@@ -378,6 +394,15 @@ read_options(struct rules *r, enum rule_layer layer, const char *file,
 	return 0;
 }
 
+/* Keys of other tools that can only widen. Any other unknown key may be a
+ * misspelt limit. */
+static bool
+loosens(const char *key)
+{
+	return strcmp(key, "defaultMode") == 0 ||
+	    strcmp(key, "additionalDirectories") == 0;
+}
+
 int
 rules_add(struct rules *r, enum rule_layer layer, const char *file,
     const json_t *permissions, struct err *e)
@@ -406,12 +431,20 @@ rules_add(struct rules *r, enum rule_layer layer, const char *file,
 		for (i = 0; i < nitems(known); i++)
 			if (strcmp(key, known[i]) == 0)
 				break;
+		if (i == nitems(known) && layer == LAYER_REPO && loosens(key)) {
+			strv_addf(&r->ignored, "%s: \"%s\"", file, key);
+			continue;
+		}
 		if (i == nitems(known))
 			return err_set(e, ERR_SYNTAX,
 			    "%s: permissions: unknown key \"%.100s\"", file,
 			    key);
 	}
+	if (layer == LAYER_REPO)
+		ignore_allowed(r, file, permissions);
 	for (i = 0; i < 3; i++) {
+		if (layer == LAYER_REPO && RULING_DENY - i == RULING_ALLOW)
+			continue;
 		rc = read_list(r, layer, (enum ruling)(RULING_DENY - i), file,
 		    permissions, e);
 		if (rc < 0)

@@ -32,7 +32,8 @@ agent_audit(struct agent *a, const char *act, const char *subject,
 	    ASK_AGAIN_MS, 0, &answer, e);
 	if (r < 0)
 		return r;
-	if (strcmp(answer->u.verdict.verdict, "allow") != 0)
+	a->audit_denied = strcmp(answer->u.verdict.verdict, "allow") != 0;
+	if (a->audit_denied)
 		r = err_set(e, ERR_DENIED, "denied: %s",
 		    answer->u.verdict.reason != NULL &&
 			    *answer->u.verdict.reason != '\0'

@@ -47,6 +47,7 @@ struct agent {
 	struct restore *restore; /* NULL: protected files are mounted so */
 	uint64_t started_ms;
 	uint64_t audit_seq;
+	bool audit_denied; /* the last AUDIT was: it is on record */
 	uint64_t calls, tools, tried;
 	unsigned outputs; /* files /tmp/out-N.txt written */
 	unsigned dirs;    /* directories for candidates made */

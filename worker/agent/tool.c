@@ -8,6 +8,7 @@
 
 #define ARGS_MAX ((size_t)2 << 20)
 #define RESULT_MAX ((size_t)256 << 10)
+#define REFUSAL_MAX 600
 
 static const struct tool *const tools[] = {
 	&tool_read_file,
@@ -439,6 +440,30 @@ ask_first(
 	return 0;
 }
 
+/* What the tools themselves refuse has no effect and is on record all the same:
+ * it was tried. */
+static void
+record_refusal(struct agent *a, const struct tool *t, const json_t *args,
+    const struct tool_result *r)
+{
+	const char *text = buf_str(&r->text);
+	char why[REFUSAL_MAX], *detail;
+	struct err e;
+	json_t *j;
+
+	if (text_starts(text, "error: "))
+		text += strlen("error: ");
+	(void)text_escape_to(why, sizeof why, text, strlen(text));
+	j = json_pack("{s:s, s:o}", "tool", t->name, "reason",
+	    json_str_lossy(why, strlen(why)));
+	detail = json_text(j);
+	json_decref(j);
+	if (agent_audit(a, "refused", arg_str(args, "path", t->name), detail,
+		&e) < 0 && e.code != ERR_DENIED)
+		log_debug("AUDIT: %s", e.text);
+	free(detail);
+}
+
 void
 tool_call(struct agent *a, const char *name, const json_t *args,
     struct tool_result *r)
@@ -449,6 +474,7 @@ tool_call(struct agent *a, const char *name, const json_t *args,
 
 	*r = (struct tool_result){ 0 };
 	buf_init(&r->text, BUF_NOMAX);
+	a->audit_denied = false;
 	t = tool_find(name);
 	if (t == NULL)
 		unknown(name, r);
@@ -457,6 +483,10 @@ tool_call(struct agent *a, const char *name, const json_t *args,
 		tool_fail_err(r, &e);
 	else
 		t->fn(a, obj, r);
+	/* What a FETCH asks for is on record by itself. */
+	if (r->denied && !a->audit_denied && a->task != NULL &&
+	    t != &tool_fetch_url)
+		record_refusal(a, t, obj, r);
 	clean(r);
 	json_decref(obj);
 }
