@@ -28,6 +28,7 @@ struct audit {
 	off_t size;      /* as we left it, without a store */
 	uint64_t n;
 	char head[HASH_HEX];
+	char repaired[96]; /* what is to be said of it; "": nothing */
 };
 
 static void
@@ -112,10 +113,19 @@ hex_of(const char *p, size_t len, char ret[HASH_HEX])
 	hash_hex(h, ret);
 }
 
+/* A full disk took a part of a line: the next one must not follow on it. */
+static void
+undo(struct audit *a, off_t size)
+{
+	if (size < 0 || ftruncate(a->fd, size) < 0)
+		log_warn("%s/audit.jsonl: a part of a line stays", a->dir);
+}
+
 static int
 write_line(struct audit *a, double t, const char *worker, const char *act,
     const char *subject, const char *detail, const char *verdict, struct err *e)
 {
+	off_t size = lseek(a->fd, 0, SEEK_END);
 	char hash[HASH_HEX];
 	json_t *line, *more = NULL;
 	struct buf b;
@@ -142,14 +152,44 @@ write_line(struct audit *a, double t, const char *worker, const char *act,
 	hex_of(buf_str(&b), b.len, hash);
 	if (r == 0)
 		r = buf_printf(&b, HASH_KEY "%s\"}\n", hash);
-	if (r == 0)
-		r = fd_write_all(a->fd, b.data, b.len);
+	if (r == 0 && (r = fd_write_all(a->fd, b.data, b.len)) < 0)
+		undo(a, size);
 	buf_clear(&b);
 	if (r < 0)
 		return err_set(e, r, "%s/audit.jsonl: %s", a->dir, err_str(r));
 	a->n++;
 	memcpy(a->head, hash, sizeof hash);
 	return save_head(a, e);
+}
+
+/* What a crash left is mended when the chain is taken up again, and the line
+ * after it says so. */
+static void
+note_repair(struct audit *a, size_t torn, bool unknown)
+{
+	if (torn > 0)
+		(void)snprintf(a->repaired, sizeof a->repaired,
+		    "a crash left %zu bytes of a line at the end: they are gone",
+		    torn);
+	else if (unknown)
+		(void)snprintf(a->repaired, sizeof a->repaired,
+		    "a crash left a line that the head did not know of: it is "
+		    "kept");
+	else
+		return;
+	log_warn("%s/audit.jsonl: %s", a->dir, a->repaired);
+}
+
+static int
+write_repair(struct audit *a, double t, struct err *e)
+{
+	char text[sizeof a->repaired];
+
+	if (a->repaired[0] == '\0')
+		return 0;
+	memcpy(text, a->repaired, sizeof text);
+	a->repaired[0] = '\0';
+	return write_line(a, t, "", "repair", text, NULL, "allow", e);
 }
 
 /* One line without its newline. Sets hash to its own. */
@@ -292,6 +332,7 @@ carry_on(struct audit *a, struct err *e)
 		return err_set(e, -errno, "audit: %s", strerror(errno));
 	a->n = c.n;
 	memcpy(a->head, c.last, sizeof a->head);
+	note_repair(a, c.rest, c.n > c.want);
 	return save_head(a, e);
 }
 
@@ -355,7 +396,8 @@ last_line(const struct audit *a, off_t size, char **ret, size_t *ret_len,
 }
 
 static int
-take_last(struct audit *a, const char *line, size_t len, struct err *e)
+take_last(struct audit *a, const char *line, size_t len, bool *ret_unknown,
+    struct err *e)
 {
 	char known[HASH_HEX], *prev = NULL;
 	const char *s = NULL;
@@ -384,6 +426,7 @@ take_last(struct audit *a, const char *line, size_t len, struct err *e)
 		return err_set(e, ERR_DENIED,
 		    "its last line is not the one that its head knows: it was "
 		    "changed (move the directory away to begin a new chain)");
+	*ret_unknown = a->n > want;
 	return 0;
 }
 
@@ -392,6 +435,7 @@ static int
 catch_up(struct audit *a, struct err *e)
 {
 	char *line = NULL;
+	bool unknown = false;
 	struct stat st;
 	size_t len;
 	off_t end;
@@ -402,9 +446,11 @@ catch_up(struct audit *a, struct err *e)
 	if (a->size == st.st_size && a->size > 0)
 		return 0;
 	if ((r = last_line(a, st.st_size, &line, &len, &end, e)) == 0 &&
-	    (r = take_last(a, line, len, e)) == 0 && end < st.st_size &&
-	    ftruncate(a->fd, end) < 0)
+	    (r = take_last(a, line, len, &unknown, e)) == 0 &&
+	    end < st.st_size && ftruncate(a->fd, end) < 0)
 		r = err_set(e, -errno, "audit: %s", strerror(errno));
+	if (r == 0)
+		note_repair(a, (size_t)(st.st_size - end), unknown);
 	free(line);
 	return r < 0 ? err_prefix(e, "the audit chain in %s", a->dir) : 0;
 }
@@ -416,13 +462,16 @@ audit_write(struct audit *a, double t, const char *worker, const char *act,
 	struct stat st;
 	int r;
 
-	if (a->store != NULL)
-		return write_line(
-		    a, t, worker, act, subject, detail, verdict, e);
+	if (a->store != NULL) {
+		r = write_repair(a, t, e);
+		return r < 0 ? r
+			     : write_line(a, t, worker, act, subject, detail,
+				   verdict, e);
+	}
 	if (flock(a->fd, LOCK_EX) < 0)
 		return err_set(e, -errno, "lock %s/audit.jsonl: %s", a->dir,
 		    strerror(errno));
-	if ((r = catch_up(a, e)) == 0)
+	if ((r = catch_up(a, e)) == 0 && (r = write_repair(a, t, e)) == 0)
 		r = write_line(a, t, worker, act, subject, detail, verdict, e);
 	a->size = r == 0 && fstat(a->fd, &st) == 0 ? st.st_size : -1;
 	(void)flock(a->fd, LOCK_UN);

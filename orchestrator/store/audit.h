@@ -9,6 +9,8 @@
  * before (64 zeros in the first). The head (count and last hash) is also in
  * run.db, so that a cut tail shows. A crash can leave one line more than the
  * head knows, or one torn line at the end: both are said, neither is damage.
+ * When the chain goes on after that, the torn line is taken away, and a line of
+ * its own ("act":"repair") says which of the two it was.
  */
 #ifndef ORCHESTRATOR_STORE_AUDIT_H
 #define ORCHESTRATOR_STORE_AUDIT_H

@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -175,6 +178,93 @@ test_torn(void **state unused_arg)
 	store_close(s);
 }
 
+static void
+copy_to(const char *path, const char *data, size_t len)
+{
+	struct err e;
+
+	if (file_write(path, data, len, 0600, &e) < 0)
+		fail_msg("%s", e.text);
+}
+
+/* Killed at any byte of a line: the next one to write mends it and says so. */
+static void
+test_killed_anywhere(void **state unused_arg)
+{
+	const char *sign = "\"act\":\"repair\"";
+	struct store *s;
+	char *path = make_chain(3, &s), *head, note[256];
+	struct audit *a;
+	struct buf old, whole, now;
+	struct err e;
+	size_t n;
+
+	buf_init(&old, 1 << 20);
+	buf_init(&whole, 1 << 20);
+	buf_init(&now, 1 << 20);
+	head = store_get(s, "audit_head");
+	assert_int_equal(file_read(path, true, &old, NULL), 0);
+	assert_int_equal(audit_open(s, &a, &e), 0);
+	assert_int_equal(
+	    audit_write(a, 1, "w", "command", "x", NULL, "allow", &e), 0);
+	audit_close(a);
+	assert_int_equal(file_read(path, true, &whole, NULL), 0);
+	for (n = old.len; n <= whole.len; n++) {
+		copy_to(path, whole.data, n);
+		assert_int_equal(store_set(s, "audit_head", head, &e), 0);
+		if (audit_open(s, &a, &e) < 0)
+			fail_msg("cut at %zu: %s", n, e.text);
+		assert_int_equal(audit_write(a, 2, "w", "command", "y", NULL,
+				     "allow", &e),
+		    0);
+		audit_close(a);
+		if (verify(s, note, &e) < 0)
+			fail_msg("cut at %zu: %s", n, e.text);
+		assert_string_equal(note, "");
+		buf_reset(&now);
+		assert_int_equal(file_read(path, true, &now, NULL), 0);
+		assert_true((strstr(buf_str(&now), sign) != NULL) ==
+		    (n > old.len));
+	}
+	buf_clear(&old);
+	buf_clear(&whole);
+	buf_clear(&now);
+	free(head);
+	free(path);
+	store_close(s);
+}
+
+/* A full disk: the next line does not follow on half of one. */
+static void
+test_full(void **state unused_arg)
+{
+	struct rlimit lim = { 0, RLIM_INFINITY }, none;
+	struct store *s;
+	char *path = make_chain(3, &s), note[256];
+	struct audit *a;
+	struct stat st;
+	struct err e;
+
+	assert_int_equal(audit_open(s, &a, &e), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &none), 0);
+	lim = none;
+	lim.rlim_cur = (rlim_t)st.st_size + 20;
+	(void)signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &lim), 0);
+	assert_true(
+	    audit_write(a, 1, "w", "command", "x", NULL, "allow", &e) < 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	assert_int_equal(
+	    audit_write(a, 2, "w", "command", "y", NULL, "allow", &e), 0);
+	audit_close(a);
+	if (verify(s, note, &e) < 0)
+		fail_msg("%s", e.text);
+	assert_string_equal(note, "");
+	free(path);
+	store_close(s);
+}
+
 /* --- a chain of its own, written by many ---------------------------------- */
 
 #define WRITERS 4
@@ -257,7 +347,7 @@ test_shared_crash(void **state unused_arg)
 	write_lines(2);
 	if (verify_dir(&n, note, &e) < 0)
 		fail_msg("%s", e.text);
-	assert_int_equal(n, 5);
+	assert_int_equal(n, 6); /* one says what was mended */
 	assert_string_equal(note, "");
 	buf_clear(&old);
 	free(path);
@@ -295,6 +385,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 		    test_missing_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    test_killed_anywhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_shared, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    test_shared_crash, setup, teardown),
