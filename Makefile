@@ -49,7 +49,13 @@ PKGS_WORKER := $(PKGS_PROTO) $(PKGS_SANDBOX)
 PKGS_FORAY := $(PKGS_PROTO) $(PKGS_SANDBOX) sqlite3 libcurl
 PKGS_ALL := $(sort $(PKGS_FORAY) $(PKGS_WORKER))
 
-ifneq ($(filter-out deps deps-test deps-long help clean demo,$(or $(MAKECMDGOALS),all)),)
+# These install what is missing and call make again.
+BY_THEMSELVES := deps deps-test deps-long help clean demo test test-long \
+	test-release lint fuzz bench bench-thousand
+ifneq ($(filter-out $(BY_THEMSELVES),$(or $(MAKECMDGOALS),all)),)
+ifeq ($(shell command -v $(PKG_CONFIG)),)
+$(error $(PKG_CONFIG) is missing; run `make deps` to install the Debian packages)
+endif
 ifneq ($(shell $(PKG_CONFIG) --exists $(PKGS_ALL) && echo ok),ok)
 $(error libraries are missing: $(shell $(PKG_CONFIG) --print-errors --exists $(PKGS_ALL) 2>&1 | \
 	sed -n "s/^No package '\(.*\)' found/\1/p"); run `make deps` to install the Debian packages)
