@@ -425,13 +425,13 @@ judge_text(struct judge *j, const char *text, size_t len)
 	size_t i;
 
 	/* Texts in texts, made to be hard to read, must not hold up anyone. */
-	if (j->depth >= JUDGE_DEPTH || j->steps > SH_MAX_STEPS) {
+	if (j->depth >= JUDGE_DEPTH || j->work > j->max_work) {
 		judge_part(j, text, len, RULING_ASK, NULL, LAYER_BUILTIN,
 		    "commands in commands, too many to follow");
 		return;
 	}
 	s = sh_parse(text, len);
-	j->steps += s->steps;
+	j->work += len + s->work;
 	j->depth++;
 	j->script = s;
 	j->dirs = (struct strv){ 0 };
@@ -467,12 +467,16 @@ void
 judge_command(const struct rules *r, const char *command,
     const struct judge_place *where, struct verdict *ret)
 {
-	struct judge j = { .rules = r, .where = where, .out = ret };
+	const size_t len = strlen(command);
+	struct judge j = { .rules = r,
+		.where = where,
+		.out = ret,
+		.max_work = SH_MAX_WORK(len) };
 	size_t i;
 
 	*ret = (struct verdict){ 0 };
 	strv_add(&j.dirs, where->cwd);
-	judge_text(&j, command, strlen(command));
+	judge_text(&j, command, len);
 	if (ret->reason == NULL)
 		ret->reason = xstrdup("no command is run");
 	for (i = 0; i < j.n_arrays; i++)

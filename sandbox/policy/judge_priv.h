@@ -28,7 +28,7 @@ struct judge {
 	bool functions_hold; /* calls of its functions are such calls */
 	bool posix; /* the text is as a plain sh reads it: judge_posix.c */
 	unsigned n_posix;
-	size_t steps;        /* of reading, so far */
+	size_t work, max_work; /* of reading, so far (SH_MAX_WORK) */
 	bool only_blocks;    /* what is inside needs no allow rule */
 	const char *tainted; /* a variable that changes what runs, or NULL */
 	struct strv kept;    /* strings that words point into */

@@ -23,7 +23,9 @@
 #define SH_MAX_BYTES ((size_t)256 << 10)
 #define SH_MAX_DEPTH 600
 #define SH_MAX_COMMANDS 20000
-#define SH_MAX_STEPS 200000
+/* Work for a text of that many bytes, in bytes that are looked at once more.
+ * Ways back nest, and so would double with each level. */
+#define SH_MAX_WORK(len) (((size_t)64 << 10) + 32 * (size_t)(len))
 
 enum sh_word_flags {
 	SH_COMPUTED = 1, /* holds an expansion: its value is not known */
@@ -77,7 +79,7 @@ struct sh_script {
 	char error[200]; /* "" when all was read */
 	/* Arithmetic, ${x@P} and the like may run what a variable holds. */
 	bool evaluates;
-	size_t steps;           /* what reading it took, of SH_MAX_STEPS */
+	size_t work;            /* what reading it took, of SH_MAX_WORK */
 	struct sh_arena *arena; /* all of it is in here */
 };
 

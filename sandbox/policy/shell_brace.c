@@ -178,11 +178,13 @@ expand(struct expansion *x, const char *text, const bool *plain, size_t n,
 	size_t end;
 
 	for (size_t i = from; i < n; i++) {
-		if (!plain[i] || text[i] != '{' ||
-		    (end = brace_end(text, plain, n, i, &list, &ranged)) == 0)
+		if (!plain[i] || text[i] != '{')
 			continue;
-		if (!sh_step(x->p))
+		if (!sh_step(x->p, (n - i) / 8)) /* looked at, no more */
 			return;
+		end = brace_end(text, plain, n, i, &list, &ranged);
+		if (end == 0)
+			continue;
 		if (list) {
 			expand_list(x, text, plain, n, i, end);
 			return;

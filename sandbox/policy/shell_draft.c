@@ -4,6 +4,8 @@
 #include "common/log.h"
 #include "sandbox/policy/shell_priv.h"
 
+#define STEP_BYTES 16
+
 /* --- characters ------------------------------------------------------------
  */
 
@@ -57,12 +59,12 @@ sh_at_word(const struct sh_parser *p)
 	return c >= 0 && !sh_is_meta(c);
 }
 
-/* Every way back costs; so does every expansion. */
 bool
-sh_step(struct sh_parser *p)
+sh_step(struct sh_parser *p, size_t bytes)
 {
-	if (++p->steps > SH_MAX_STEPS)
-		sh_fail(p, "it is too long to be read");
+	p->work += STEP_BYTES + bytes;
+	if (p->work > p->max_work)
+		sh_fail(p, "it takes too long to be read");
 	return !p->failed;
 }
 
@@ -83,8 +85,10 @@ sh_put(struct sh_draft *d, int c, bool plain)
 
 /* As it stands in the text, from start to where we are. */
 void
-sh_put_source(const struct sh_parser *p, struct sh_draft *d, size_t start)
+sh_put_source(struct sh_parser *p, struct sh_draft *d, size_t start)
 {
+	if (!sh_step(p, (p->at - start) / 16)) /* copied, not read */
+		return;
 	for (size_t i = start; i < p->at; i++)
 		sh_put(d, p->s[i], false);
 }

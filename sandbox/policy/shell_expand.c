@@ -14,7 +14,7 @@ sh_substitution(struct sh_parser *p)
 	size_t outer = p->base_pending;
 	bool piped = p->piped;
 
-	if (!sh_step(p))
+	if (!sh_step(p, 0))
 		return;
 	p->base_pending = p->n_pending;
 	p->piped = false;
@@ -54,9 +54,9 @@ sh_backquote(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 	if (sh_ahead(p, 0) < 0)
 		sh_fail(p, "a backquote is not closed");
 	p->at++;
-	if (sh_step(p))
+	if (sh_step(p, in.n))
 		sh_nested(p, sh_dup(p->out, in.text, in.n), in.n);
-	if (differ && sh_step(p))
+	if (differ && sh_step(p, kept.n))
 		sh_nested(p, sh_dup(p->out, kept.text, kept.n), kept.n);
 	sh_draft_clear(&in);
 	sh_draft_clear(&kept);
@@ -97,13 +97,13 @@ sh_arith(struct sh_parser *p)
 {
 	const size_t start = p->at;
 	const bool failed = p->failed;
-	size_t depth = 0;
+	size_t depth = 0, back;
 	bool names = false, good = false;
 	char error[sizeof p->out->error];
 	int c;
 
 	memcpy(error, p->out->error, sizeof error);
-	if (!sh_step(p))
+	if (!sh_step(p, 0))
 		return false;
 	while (!p->failed && (c = sh_ahead(p, 0)) >= 0) {
 		if (c == ')' && depth == 0)
@@ -126,10 +126,11 @@ sh_arith(struct sh_parser *p)
 		p->at += 2;
 		p->out->evaluates |= names;
 	} else {
+		back = p->at - start;
 		p->at = start;
 		p->failed = failed;
 		memcpy(p->out->error, error, sizeof error);
-		(void)sh_step(p);
+		(void)sh_step(p, back);
 	}
 	return good;
 }
@@ -207,7 +208,7 @@ expansion(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 
 	if (c == '\\' && sh_ahead(p, 2) == '\n')
 		sh_fail(p, "a line ends within an expansion");
-	if (!sh_step(p))
+	if (!sh_step(p, 0))
 		return;
 	if (c == '\'' && !in_quotes) {
 		p->at++;

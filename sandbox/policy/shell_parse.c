@@ -372,7 +372,8 @@ sh_nested(struct sh_parser *p, const char *text, size_t len)
 		.s = text,
 		.len = len,
 		.depth = p->depth + 1,
-		.steps = p->steps };
+		.work = p->work,
+		.max_work = p->max_work };
 
 	if (q.depth > SH_MAX_DEPTH)
 		sh_fail(&q, "nested more than %d deep", SH_MAX_DEPTH);
@@ -381,14 +382,14 @@ sh_nested(struct sh_parser *p, const char *text, size_t len)
 	for (size_t i = 0; i < q.n_pending && !q.failed; i++)
 		sh_take_body(&q, &q.pending[i]);
 	p->failed |= q.failed;
-	p->steps = q.steps;
+	p->work = q.work;
 }
 
 struct sh_script *
 sh_parse(const char *text, size_t len)
 {
 	struct sh_script *s = xcalloc(1, sizeof *s);
-	struct sh_parser p = { .out = s };
+	struct sh_parser p = { .out = s, .max_work = SH_MAX_WORK(len) };
 
 	if (len > SH_MAX_BYTES)
 		sh_fail(&p, "longer than %zu bytes", SH_MAX_BYTES);
@@ -396,6 +397,6 @@ sh_parse(const char *text, size_t len)
 		sh_fail(&p, "a NUL byte is in it");
 	else
 		sh_nested(&p, sh_dup(s, text, len), len);
-	s->steps = p.steps;
+	s->work = p.work;
 	return s;
 }

@@ -23,7 +23,7 @@ struct sh_parser {
 	struct sh_pending pending[16];
 	size_t n_pending;
 	size_t base_pending; /* of them: those of the text around this one */
-	size_t steps;        /* what was done so far: nothing may take long */
+	size_t work, max_work; /* what was done so far: nothing may take long */
 };
 
 /* shell_arena.c */
@@ -42,8 +42,9 @@ bool sh_is_name_start(int c);
 bool sh_is_name(int c);
 /* Is a word here? (No blank, no operator, no end.) */
 bool sh_at_word(const struct sh_parser *p);
-/* Every way back costs, and so does every expansion; false: stop. */
-bool sh_step(struct sh_parser *p);
+/* Every way back costs the bytes that are read again, and so does every
+ * expansion; false: stop. */
+bool sh_step(struct sh_parser *p, size_t bytes);
 
 /* A word in the making. */
 struct sh_draft {
@@ -56,7 +57,7 @@ struct sh_draft {
 };
 void sh_put(struct sh_draft *d, int c, bool plain);
 /* As it stands in the text, from start to where we are. */
-void sh_put_source(const struct sh_parser *p, struct sh_draft *d, size_t start);
+void sh_put_source(struct sh_parser *p, struct sh_draft *d, size_t start);
 void sh_computed(
     struct sh_parser *p, struct sh_draft *d, const char *var, size_t len);
 void sh_draft_clear(struct sh_draft *d);

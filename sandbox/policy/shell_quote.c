@@ -169,7 +169,8 @@ sh_body(struct sh_parser *p, const char *text, size_t len, struct sh_word *ret)
 		.s = text,
 		.len = len,
 		.depth = p->depth + 1,
-		.steps = p->steps };
+		.work = p->work,
+		.max_work = p->max_work };
 	struct sh_draft d = { 0 };
 
 	while (!q.failed && q.at < q.len)
@@ -179,6 +180,6 @@ sh_body(struct sh_parser *p, const char *text, size_t len, struct sh_word *ret)
 		.flags = (d.flags & SH_COMPUTED) | SH_QUOTED,
 		.var = d.var };
 	p->failed |= q.failed;
-	p->steps = q.steps;
+	p->work = q.work;
 	sh_draft_clear(&d);
 }

@@ -27,7 +27,7 @@ is_plain_name(const struct sh_draft *d)
 static bool
 subscript(struct sh_parser *p, struct sh_draft *d)
 {
-	size_t start = p->at;
+	size_t start = p->at, back;
 	bool failed = p->failed, evaluates = p->out->evaluates;
 	char error[sizeof p->out->error];
 
@@ -47,11 +47,12 @@ subscript(struct sh_parser *p, struct sh_draft *d)
 		d->assign = true;
 		return true;
 	}
+	back = p->at - start;
 	p->at = start;
 	p->failed = failed;
 	p->out->evaluates = evaluates;
 	memcpy(p->out->error, error, sizeof error);
-	(void)sh_step(p);
+	(void)sh_step(p, back);
 	return false;
 }
 

@@ -239,7 +239,8 @@ test_limits(void **state)
 		{ "${x:-", "}", 500, true },
 		{ "${x:-", "}", 5000, false },
 		{ "{a,", "}", 60, true },
-		{ "{a,b}", "", 2000, true },
+		{ "{a,b}", "", 200, true },
+		{ "{a,b}", "", 2000, false },
 		{ "a[", "]", 5000, true },
 		{ "\\", "", 3001, true },
 		{ "true && ", "", 5000, true },
@@ -270,6 +271,53 @@ test_limits(void **state)
 	assert_int_equal(s->n_functions, 2);
 	assert_string_equal(s->functions[1], "g");
 	sh_free(s);
+}
+
+/* Ways back that nest, a text that is long: reading must not take long. The
+ * work that it counts is what decides, and it is bounded by the length. */
+static void
+test_work(void **state unused_arg)
+{
+	static const struct {
+		const char *piece;
+		size_t times;
+		size_t tail; /* bytes of "a" after it */
+	} texts[] = {
+		{ "$((", 24, 9000 },
+		{ "$((", 24, 200000 },
+		{ "$(((((((((((((((( ", 20, 100000 },
+		{ "((", 20, 200000 },
+		{ "a[$(((", 24, 9000 },
+		{ "${a:-$((", 24, 9000 },
+		{ "\"$((", 24, 9000 },
+		{ "`$((", 8, 9000 },
+		{ "{", 8000, 0 },
+		{ "{a,", 3000, 0 },
+		{ "{a,b}", 30, 0 },
+		{ "cat <<A $(((", 12, 9000 },
+	};
+
+	for (size_t i = 0; i < nitems(texts); i++) {
+		struct sh_script *s;
+		struct buf b;
+		size_t k;
+
+		buf_init(&b, BUF_NOMAX);
+		(void)buf_adds(&b, "echo ");
+		for (k = 0; k < texts[i].times; k++)
+			(void)buf_adds(&b, texts[i].piece);
+		for (k = 0; k < texts[i].tail; k++)
+			(void)buf_addc(&b, 'a');
+		s = sh_parse(buf_str(&b), b.len);
+		/* The last step may be one too many. */
+		if (s->work > SH_MAX_WORK(b.len) + 2 * b.len ||
+		    s->n > SH_MAX_COMMANDS)
+			fail_msg("%s...: work %zu", texts[i].piece, s->work);
+		if (texts[i].piece[0] != '{')
+			assert_true(s->error[0] != '\0');
+		sh_free(s);
+		buf_clear(&b);
+	}
 }
 
 /* For a comparison with another reader: texts that end in NUL on stdin, each
@@ -325,6 +373,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_work),
 	};
 
 	if (argc == 2 && strcmp(argv[1], "--dump") == 0)
