@@ -25,10 +25,12 @@
 #define SHARE 50 /* one part in so many of a processor's time */
 #define ENTRY_BYTES 4096
 #define RESERVE ((uint64_t)512 << 20)
+#define FULL_BYTES ((uint64_t)64 << 10) /* as good as full */
 
 struct item {
 	uint64_t id;
 	uint64_t max;
+	bool own_fs; /* a file system of its own, which tells how full it is */
 	char *path;
 };
 
@@ -94,6 +96,23 @@ unread(const char *path unused_arg, int error, void *ctx)
 	return 0;
 }
 
+/* It can't hold more than its size: full is over the limit. */
+static int
+ask_fs(const struct item *it, int fd)
+{
+	struct result r = { .id = it->id };
+	struct statvfs st;
+	uint64_t left;
+
+	if (statvfs(it->path, &st) < 0)
+		return 0; /* it has just ended */
+	left = (uint64_t)st.f_bfree * st.f_frsize;
+	r.bytes = left < FULL_BYTES
+	    ? it->max + 1
+	    : (uint64_t)st.f_blocks * st.f_frsize - left;
+	return fd_write_all(fd, &r, sizeof r);
+}
+
 static void measure(const struct disk *d, int fd) noreturn_fn;
 
 static void
@@ -106,8 +125,15 @@ measure(const struct disk *d, int fd)
 	spawn_child_clean(&fd, 1);
 	(void)prctl(PR_SET_NAME, "foray-disk", 0, 0, 0);
 	(void)setpriority(PRIO_PROCESS, 0, 10);
+	/* Before we are in a namespace beside theirs. */
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->items[i].own_fs && ask_fs(&d->items[i], fd) < 0)
+			_exit(0);
+	}
 	(void)overlay_user_namespace(NULL); /* without it, what can be read */
 	for (size_t i = 0; i < d->n; i++) {
+		if (d->items[i].own_fs)
+			continue;
 		s = (struct sum){ .r = { .id = d->items[i].id },
 			.max = d->items[i].max };
 		root = open(d->items[i].path,
@@ -132,14 +158,26 @@ clear_items(struct disk *d)
 		free(d->items[--d->n].path);
 }
 
-void
-disk_add(struct disk *d, uint64_t id, const char *path, uint64_t max)
+static void
+add(struct disk *d, uint64_t id, const char *path, uint64_t max, bool own_fs)
 {
 	if (d->n == d->size) {
 		d->size = d->size > 0 ? 2 * d->size : 16;
 		d->items = xreallocarray(d->items, d->size, sizeof *d->items);
 	}
-	d->items[d->n++] = (struct item){ id, max, xstrdup(path) };
+	d->items[d->n++] = (struct item){ id, max, own_fs, xstrdup(path) };
+}
+
+void
+disk_add(struct disk *d, uint64_t id, const char *path, uint64_t max)
+{
+	add(d, id, path, max, false);
+}
+
+void
+disk_add_fs(struct disk *d, uint64_t id, const char *path, uint64_t max)
+{
+	add(d, id, path, max, true);
 }
 
 static void

@@ -125,10 +125,19 @@ list_cb(struct disk *d, void *ctx)
 	char *path;
 
 	TAILQ_FOREACH (s, &all->list, entry) {
-		/* A tmpfs has a size of its own. */
-		if (s->state == SLOT_ENDING || s->ws.layout == LAYOUT_TMPFS ||
-		    s->spare)
+		if (s->state == SLOT_ENDING || s->spare)
 			continue;
+		/* A tmpfs has a size of its own; it is mounted where bwrap
+		 * was started. */
+		if (s->ws.layout == LAYOUT_TMPFS) {
+			if (s->proc.pid <= 0)
+				continue;
+			path = xasprintf("/proc/%d/root%s", (int)s->proc.pid,
+			    s->ws.overlay.dir);
+			disk_add_fs(d, s->id, path, slot_tmpfs_bytes(s));
+			free(path);
+			continue;
+		}
 		/* What a copy began with is told by what it was made from: it
 		 * may have grown before anybody looks. */
 		if (s->ws.layout == LAYOUT_COPY)
@@ -141,6 +150,13 @@ list_cb(struct disk *d, void *ctx)
 			: s->limits.disk_bytes + s->disk_base + BLAME_LEAST);
 		free(path);
 	}
+}
+
+static uint64_t
+disk_max(const struct slot *s)
+{
+	return s->ws.layout == LAYOUT_TMPFS ? slot_tmpfs_bytes(s)
+					    : s->limits.disk_bytes;
 }
 
 static void
@@ -159,11 +175,11 @@ found_cb(uint64_t id, uint64_t bytes, bool deep, void *ctx)
 	if (deep)
 		slot_end(s, "disk",
 		    "killed: its workspace is nested too deep to be measured");
-	else if (s->disk_bytes > s->limits.disk_bytes)
+	else if (s->disk_bytes > disk_max(s))
 		slot_end(s, "disk",
 		    "killed: its workspace has grown over the disk limit of "
 		    "%ju MiB",
-		    (uintmax_t)mib(s->limits.disk_bytes));
+		    (uintmax_t)mib(disk_max(s)));
 }
 
 static void
@@ -174,6 +190,7 @@ low_cb(uint64_t free_bytes, void *ctx)
 
 	TAILQ_FOREACH (s, &all->list, entry)
 		if (s->state != SLOT_ENDING && s->disk_bytes >= BLAME_LEAST &&
+		    s->ws.layout != LAYOUT_TMPFS &&
 		    (most == NULL || s->disk_bytes > most->disk_bytes))
 			most = s;
 	if (most != NULL)
