@@ -258,8 +258,10 @@ def start_other(which, parts):
 
 def main():
     parts = [a for a in sys.argv[1:] if a in PARTS]
-    which = [a for a in sys.argv[1:] if a in SITUATIONS] or SITUATIONS[:2]
     as_root = os.geteuid() == 0
+    both = os.environ.get("FORAY_USERS") == "all"
+    which = [a for a in sys.argv[1:] if a in SITUATIONS] or \
+        SITUATIONS[:2 if both else 1]
     if not as_root:
         which = ["user"]
     if which == ["overlay"]:

@@ -67,11 +67,28 @@ def fixed(box, repo, what, *args, test=lib.SMALL_TEST, top=None, timeout=60):
     return r
 
 
+PYTHON = {
+    "top.py": "def top(a, b):\n    return a if a < b else b\n",
+    "tests/__init__.py": "",
+    "tests/test_top.py": "import unittest\n\nfrom top import top\n\n\n"
+                         "class Top(unittest.TestCase):\n"
+                         "    def test_first(self):\n"
+                         "        self.assertEqual(top(2, 1), 2)\n\n"
+                         "    def test_same(self):\n"
+                         "        self.assertEqual(top(3, 3), 3)\n"}
+MAKE = {
+    "top.c": "int top(int a, int b)\n{\n\treturn a < b ? a : b;\n}\n",
+    "test.c": "#include <stdio.h>\n\nint top(int a, int b);\n\nint main(void)\n"
+              "{\n\tint bad = top(2, 1) != 2;\n\n"
+              "\tputs(bad ? \"not ok 1\" : \"ok 1\");\n\treturn bad;\n}\n",
+    "Makefile": "check: t\n\t./t\nt: top.c test.c\n"
+                "\tcc -o $@ top.c test.c\n"}
+
+
 def detected(box):
     """Without -t the usual test commands are found."""
-    for name in ("py-ledger", "c-csv"):
-        repo = box.bug(name, place="found-" + name)
-        r = box.run(repo, "-n", "4")
+    for name, files in (("py", PYTHON), ("c", MAKE)):
+        r = box.run(box.repo("found-" + name, files))
         lib.equal(r.status, 0, name + " without -t", r)
     repo = box.repo("npm", lib.small(**{
         "package.json": '{"scripts": {"test": "sh test.sh"}}\n'}))

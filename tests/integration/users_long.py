@@ -10,7 +10,8 @@ import sys
 
 import lib
 
-for name in ("cases_g", "container", "honest", "isolation", "limits", "network"):
+for name in ("cases_g", "container", "escape", "honest", "isolation", "limits",
+             "network"):
     program = os.path.join(lib.TESTS, "integration", name + ".py")
     lib.check(subprocess.run([sys.executable, program],
                              env=dict(os.environ, FORAY_USERS="all")).returncode
