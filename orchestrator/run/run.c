@@ -465,6 +465,8 @@ finish(struct run *r)
 		    json_string(r->repro != NULL ? "reproducer" : "user_test"));
 		(void)json_object_set_new(
 		    ev, "subtask", json_string(r->winner->of->id));
+		(void)json_object_set_new(
+		    ev, "warnings", json_from_strv(&r->winner->findings));
 	}
 	if (patch != NULL && r->exit == EXIT_FIXED && r->o.apply)
 		(void)json_object_set_new(ev, "applied", json_true());

@@ -22,7 +22,7 @@ static const char *const tests[] = { "test.*", "tests.*", "test_*.*",
 
 /* ... what their runners load unasked, or what would stand before them ... */
 static const char *const loaded[] = { "conftest.py", "unittest.py", "pytest.py",
-	"*.pth" };
+	"*.pth", ".env", ".env.test*", ".envrc" };
 
 /* ... what configures their runners, builds what they need ... */
 static const char *const config[] = { "pytest.ini", ".pytest.ini", "tox.ini",
@@ -46,6 +46,11 @@ static const char *const made[] = { "*.o", "*.obj", "*.a", "*.so", "*.so.*",
 /* ... and whole directories that do. */
 static const char *const config_dirs[] = { ".github", ".ci", ".circleci",
 	".buildkite" };
+
+/* What belongs to an installer or an interpreter. */
+static const char *const installed[] = { "node_modules", "site-packages",
+	"dist-packages", ".venv", ".tox", ".nox", "__pycache__" };
+static const char *const bytecode[] = { "*.pyc", "*.pyo" };
 
 static bool
 any_glob(const char *const *globs, size_t n, const char *name)
@@ -93,6 +98,13 @@ guard_is_setup(const char *path)
 	return is_in(path, config_dirs, nitems(config_dirs)) ||
 	    any_glob(loaded, nitems(loaded), name) ||
 	    any_glob(config, nitems(config), name);
+}
+
+bool
+guard_is_installed(const char *path)
+{
+	return is_in(path, installed, nitems(installed)) ||
+	    any_glob(bytecode, nitems(bytecode), path_base(path));
 }
 
 bool
