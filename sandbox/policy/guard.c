@@ -31,7 +31,12 @@ static const char *const config[] = { "pytest.ini", ".pytest.ini", "tox.ini",
 	"pnpm-lock.yaml", "jest.config.*", "jest.setup.*", "vitest.config.*",
 	"vitest.workspace.*", "karma.conf.*", "playwright.config.*",
 	"cypress.config.*", ".mocharc*", ".nycrc*", "Makefile", "makefile",
-	"GNUmakefile", "CMakeLists.txt", "CTestTestfile.cmake",
+	"vite.config.*", "vitest.setup.*", "jest.json", ".jestrc*",
+	"mocha.opts", "ava.config.*", "jasmine.json", "nose.cfg", ".noserc",
+	"pytest.toml", ".pytest.toml", "CTestConfig.cmake", "CTestCustom.cmake",
+	"Justfile", "justfile", "Taskfile.y*ml", "Rakefile",
+	"bitbucket-pipelines.yml", ".drone.yml", "appveyor.yml",
+	".appveyor.yml", "GNUmakefile", "CMakeLists.txt", "CTestTestfile.cmake",
 	"CMakePresets.json", "meson.build", "Cargo.toml", "go.mod", "go.work",
 	"build.gradle", "build.gradle.kts", "settings.gradle",
 	"settings.gradle.kts", "pom.xml", "phpunit.xml*", ".rspec",
@@ -44,8 +49,8 @@ static const char *const made[] = { "*.o", "*.obj", "*.a", "*.so", "*.so.*",
 	"*.gcov", "*.exe", "*.out", "*.log", "*.trs", "*.tmp", "*.cache" };
 
 /* ... and whole directories that do. */
-static const char *const config_dirs[] = { ".github", ".ci", ".circleci",
-	".buildkite" };
+static const char *const config_dirs[] = { ".github", ".ci", ".gitlab",
+	".circleci", ".woodpecker", ".cargo", ".buildkite" };
 
 /* What belongs to an installer or an interpreter. */
 static const char *const installed[] = { "node_modules", "site-packages",
