@@ -193,8 +193,20 @@ detect_tests(const char *dir, const char *name, const struct strv *files,
 	if (has_npm_test(dir, files))
 		return found(
 		    ret, ret_why, "package.json", "npm test --silent", "");
+	if (strv_has(files, "package.json") &&
+	    any(files, "*.test.*js", no_hidden))
+		return found(
+		    ret, ret_why, "*.test.js files", "node --test", "");
+	if (strv_has(files, "go.mod") && any(files, "*_test.go", no_hidden))
+		return found(ret, ret_why, "go.mod", "go test -v ./...", "");
+	if (strv_has(files, "Cargo.toml"))
+		return found(ret, ret_why, "Cargo.toml", "cargo test", "");
+	if (strv_has(files, "build/CTestTestfile.cmake"))
+		return found(ret, ret_why, "a configured build",
+		    "ctest --test-dir build --output-on-failure", "");
 	return err_set(e, ERR_NOTFOUND,
 	    "no tests found in %s (looked for pytest, unittest, make test or "
-	    "check, npm test): give the command with -t",
+	    "check, npm test, node --test, go test, cargo test, ctest): give "
+	    "the command with -t",
 	    name);
 }

@@ -243,8 +243,9 @@ after_verify(struct run *r, struct subtask *t)
 	bool ok = strcmp(t->verdict, "fixed") == 0;
 
 	run_event(r, "verified",
-	    json_pack("{s:b, s:s, s:s, s:s}", "ok", ok, "reason", t->reason,
-		"subtask", t->id, "candidate", t->of->label));
+	    json_pack("{s:b, s:s, s:s, s:s, s:o}", "ok", ok, "reason",
+		t->reason, "subtask", t->id, "candidate", t->of->label,
+		"warnings", json_from_strv(&t->findings)));
 	if (!ok && strcmp(t->of->verdict, "fixed") == 0)
 		results_again(r, t->of);
 	else if (ok && review_wanted(r) && !r->no_more)

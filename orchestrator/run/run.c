@@ -421,6 +421,7 @@ deliver(struct run *r, char **ret_path)
 {
 	struct subtask *w = r->winner;
 	struct err e = { 0 };
+	char *unseen = NULL;
 	struct buf b;
 	int rc = 0;
 
@@ -428,13 +429,21 @@ deliver(struct run *r, char **ret_path)
 	reproduce_final(r, w, &b);
 	*ret_path = path_join(store_dir(r->store), "patches/final.patch");
 	if ((rc = file_write(*ret_path, b.data, b.len, 0600, &e)) == 0) {
-		if (r->o.apply)
+		if (r->o.apply &&
+		    (unseen = apply_unseen(b.data, b.len)) != NULL)
+			rc = err_set(&e, ERR_DENIED,
+			    "it adds %.400s, which decides how tests run and "
+			    "which none has seen: look at it, then `foray "
+			    "apply` applies it",
+			    unseen);
+		else if (r->o.apply)
 			rc = apply_tree(r->root, b.data, b.len, &e);
 		else if (r->o.branch != NULL)
 			rc = apply_branch(
 			    r->root, r->o.branch, b.data, b.len, w->fix, &e);
 	}
 	buf_clear(&b);
+	free(unseen);
 	if (rc == 0)
 		return;
 	/* Verified, but not where the person wanted it. */
@@ -465,6 +474,8 @@ finish(struct run *r)
 		    json_string(r->repro != NULL ? "reproducer" : "user_test"));
 		(void)json_object_set_new(
 		    ev, "subtask", json_string(r->winner->of->id));
+		(void)json_object_set_new(
+		    ev, "warnings", json_from_strv(&r->winner->findings));
 	}
 	if (patch != NULL && r->exit == EXIT_FIXED && r->o.apply)
 		(void)json_object_set_new(ev, "applied", json_true());

@@ -12,6 +12,24 @@
 #include "orchestrator/verify/apply.h"
 #include "sandbox/changes.h"
 #include "sandbox/gitrun.h"
+#include "sandbox/policy/guard.h"
+
+char *
+apply_unseen(const char *patch, size_t len)
+{
+	struct strv paths = { 0 };
+	char *found = NULL;
+	size_t i;
+
+	if (patch_paths(patch, len, &paths, NULL) == 0) {
+		for (i = 0; i < paths.n && found == NULL; i++) {
+			if (guard_is_setup(paths.v[i]))
+				found = xstrdup(paths.v[i]);
+		}
+	}
+	strv_clear(&paths);
+	return found;
+}
 
 int
 apply_tree(const char *root, const char *patch, size_t len, struct err *e)

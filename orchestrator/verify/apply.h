@@ -7,6 +7,9 @@
 
 #include "common/err.h"
 
+/* A file of the patch that decides how tests run (guard_is_setup), which a
+ * verification takes away: no test has seen it. Yours; NULL: none. */
+char *apply_unseen(const char *patch, size_t len);
 /* On the working tree; the index is left as it is. */
 int apply_tree(const char *root, const char *patch, size_t len, struct err *e);
 /* Could apply_branch() make this branch? ERR_USAGE says why not. */

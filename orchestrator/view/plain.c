@@ -300,9 +300,12 @@ goes_on(const char *status)
 static void
 on_run_finished(struct plain *p, const json_t *ev)
 {
-	const json_t *u = json_object_get(ev, "usage");
+	const json_t *u = json_object_get(ev, "usage"), *v;
+	size_t i;
 
 	printed(p, ev, str(ev, "status"), "%s", str(ev, "reason"));
+	json_array_foreach (json_object_get(ev, "warnings"), i, v)
+		printed(p, ev, "warning", "%s", json_string_value(v));
 	put_bill(p, ev, u);
 	if (strcmp(str(ev, "evidence"), "reproducer") == 0)
 		printed(p, ev, "evidence",

@@ -22,7 +22,7 @@ static const char *const tests[] = { "test.*", "tests.*", "test_*.*",
 
 /* ... what their runners load unasked, or what would stand before them ... */
 static const char *const loaded[] = { "conftest.py", "unittest.py", "pytest.py",
-	"*.pth" };
+	"*.pth", ".env", ".env.test*", ".envrc" };
 
 /* ... what configures their runners, builds what they need ... */
 static const char *const config[] = { "pytest.ini", ".pytest.ini", "tox.ini",
@@ -31,7 +31,12 @@ static const char *const config[] = { "pytest.ini", ".pytest.ini", "tox.ini",
 	"pnpm-lock.yaml", "jest.config.*", "jest.setup.*", "vitest.config.*",
 	"vitest.workspace.*", "karma.conf.*", "playwright.config.*",
 	"cypress.config.*", ".mocharc*", ".nycrc*", "Makefile", "makefile",
-	"GNUmakefile", "CMakeLists.txt", "CTestTestfile.cmake",
+	"vite.config.*", "vitest.setup.*", "jest.json", ".jestrc*",
+	"mocha.opts", "ava.config.*", "jasmine.json", "nose.cfg", ".noserc",
+	"pytest.toml", ".pytest.toml", "CTestConfig.cmake", "CTestCustom.cmake",
+	"Justfile", "justfile", "Taskfile.y*ml", "Rakefile",
+	"bitbucket-pipelines.yml", ".drone.yml", "appveyor.yml",
+	".appveyor.yml", "GNUmakefile", "CMakeLists.txt", "CTestTestfile.cmake",
 	"CMakePresets.json", "meson.build", "Cargo.toml", "go.mod", "go.work",
 	"build.gradle", "build.gradle.kts", "settings.gradle",
 	"settings.gradle.kts", "pom.xml", "phpunit.xml*", ".rspec",
@@ -44,8 +49,13 @@ static const char *const made[] = { "*.o", "*.obj", "*.a", "*.so", "*.so.*",
 	"*.gcov", "*.exe", "*.out", "*.log", "*.trs", "*.tmp", "*.cache" };
 
 /* ... and whole directories that do. */
-static const char *const config_dirs[] = { ".github", ".ci", ".circleci",
-	".buildkite" };
+static const char *const config_dirs[] = { ".github", ".ci", ".gitlab",
+	".circleci", ".woodpecker", ".cargo", ".buildkite" };
+
+/* What belongs to an installer or an interpreter. */
+static const char *const installed[] = { "node_modules", "site-packages",
+	"dist-packages", ".venv", ".tox", ".nox", "__pycache__" };
+static const char *const bytecode[] = { "*.pyc", "*.pyo" };
 
 static bool
 any_glob(const char *const *globs, size_t n, const char *name)
@@ -93,6 +103,13 @@ guard_is_setup(const char *path)
 	return is_in(path, config_dirs, nitems(config_dirs)) ||
 	    any_glob(loaded, nitems(loaded), name) ||
 	    any_glob(config, nitems(config), name);
+}
+
+bool
+guard_is_installed(const char *path)
+{
+	return is_in(path, installed, nitems(installed)) ||
+	    any_glob(bytecode, nitems(bytecode), path_base(path));
 }
 
 bool

@@ -15,6 +15,9 @@ bool guard_is_builtin(const char *path);
  * itself? What a runner loads unasked, configuration, make and package files,
  * CI files. */
 bool guard_is_setup(const char *path);
+/* Is it what an installer or an interpreter made, whoever wrote it: packages
+ * (node_modules, site-packages), byte code? No patch changes those. */
+bool guard_is_installed(const char *path);
 
 /* From all files of a snapshot: those of the built-in list, those that a glob
  * of globs (--protect, text_glob) matches, those that a word of a test or check

@@ -24,11 +24,22 @@ test_builtin(void **state unused_arg)
 		"pom.xml", ".coveragerc", "sitecustomize.py",
 		"usercustomize.py", ".github/workflows/ci.yml",
 		".gitlab-ci.yml", ".ci/run", ".circleci/config.yml",
-		"Jenkinsfile" };
+		"Jenkinsfile",
+		/* by runner: node:test, jest, vitest, go, cargo, ctest */
+		"test/a.mjs", "src/a.test.mjs", "jest.setup.ts", "jest.json",
+		"vite.config.ts", "vitest.setup.ts", "vitest.workspace.json",
+		".mocharc.json", "mocha.opts", "ava.config.js", "go.work",
+		".cargo/config.toml", "tests/it.rs", "CTestCustom.cmake",
+		"pytest.toml", "nose.cfg", ".env", "a/.env.test.local",
+		".envrc", "Justfile", "Rakefile", ".drone.yml",
+		"bitbucket-pipelines.yml", ".gitlab/ci/x.yml",
+		".woodpecker/a.yml" };
 	static const char *const no[] = { "src/a.c", "attest.py", "latest.js",
 		"contest/a.py", "a.py", "testing.py", "spectrum/a.c",
 		"inspect.py", "test", "mytests", "testimony/x.c", "README.md",
-		"main.go", "src/protest.c", "a/.gitignore", "github/x" };
+		"main.go", "src/protest.c", "a/.gitignore", "github/x",
+		"sources.mk", "environment.py", "env", "requirements.txt",
+		"src/lib.rs", "tsconfig.json", "vitest.md" };
 
 	for (size_t i = 0; i < nitems(yes); i++) {
 		if (!guard_is_builtin(yes[i]))
@@ -57,6 +68,26 @@ test_setup(void **state unused_arg)
 	}
 	for (size_t i = 0; i < nitems(no); i++) {
 		if (guard_is_setup(no[i]))
+			fail_msg("%s is one", no[i]);
+	}
+}
+
+static void
+test_installed(void **state unused_arg)
+{
+	static const char *const yes[] = { "node_modules/.bin/jest",
+		"a/node_modules/x/index.js", ".venv/bin/python",
+		"lib/python3/site-packages/x.py", "__pycache__/a.cpython.pyc",
+		"a.pyc", ".tox/py/x" };
+	static const char *const no[] = { "node_modules", "venv.py", "a.py",
+		"vendor/x.go", "src/site-packages.md", "pyc" };
+
+	for (size_t i = 0; i < nitems(yes); i++) {
+		if (!guard_is_installed(yes[i]))
+			fail_msg("%s is none", yes[i]);
+	}
+	for (size_t i = 0; i < nitems(no); i++) {
+		if (guard_is_installed(no[i]))
 			fail_msg("%s is one", no[i]);
 	}
 }
@@ -130,7 +161,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_builtin),
-		cmocka_unit_test(test_setup), cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_setup), cmocka_unit_test(test_installed),
+		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_nothing) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,7 @@ struct agent {
 	struct outcome out;
 	struct strv written;    /* paths below root that edits touched */
 	struct strv reproducer; /* files of TASK.base_patch, below root */
+	struct strv refused;    /* protected files that tools were to edit */
 	struct strv todos;
 	struct restore *restore; /* NULL: protected files are mounted so */
 	uint64_t started_ms;

@@ -15,6 +15,7 @@
 #include "common/path.h"
 #include "common/text.h"
 #include "sandbox/changes.h"
+#include "sandbox/policy/guard.h"
 #include "worker/agent/agent.h"
 #include "worker/agent/changeset.h"
 #include "worker/agent/edit.h"
@@ -162,9 +163,14 @@ changeset_patch(
 	struct chosen ch;
 	bool *drop = NULL;
 	char *tmp = NULL;
-	size_t i, left = 0;
+	size_t i, left = 0, installed = 0;
 	int r;
 
+	for (i = 0; i < a->refused.n; i++)
+		strv_addf(ret_notes,
+		    "the worker tried to change %.400s, which is protected: "
+		    "refused",
+		    a->refused.v[i]);
 	r = changes_list(
 	    a->cfg.base, a->cfg.up, a->cfg.root, MAX_CHANGES, &c, e);
 	if (r < 0)
@@ -182,6 +188,13 @@ changeset_patch(
 			    "changed but left out of the patch: %.400s is "
 			    "protected",
 			    v->path);
+		} else if (guard_is_installed(v->path)) {
+			drop[i] = true;
+			if (installed++ == 0)
+				strv_addf(ret_notes,
+				    "changed but left out of the patch: "
+				    "%.400s is installed or made",
+				    v->path);
 		} else if (!strv_has(&a->written, v->path)) {
 			drop[i] = changeset_is_litter(
 				      v->path, v->kind == CHANGE_NEW) ||

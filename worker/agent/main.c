@@ -114,6 +114,7 @@ guard(struct agent *a)
 		strv_add(&all, given->v[i]);
 	strv_extend(&all, &a->reproducer);
 	treefs_guard(&a->fs, (const char *const *)all.v, all.n);
+	a->fs.refused = &a->refused;
 	strv_clear(&all);
 	command_guard(a);
 }
@@ -164,6 +165,7 @@ clear(struct agent *a)
 	link_close(a->link);
 	outcome_clear(&a->out);
 	strv_clear(&a->written);
+	strv_clear(&a->refused);
 	strv_clear(&a->todos);
 	strv_clear(&a->reproducer);
 	restore_free(a->restore);

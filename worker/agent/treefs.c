@@ -16,6 +16,8 @@
 #include "common/text.h"
 #include "worker/agent/treefs.h"
 
+#define REFUSED_MAX 16
+
 static int
 open_beneath(int dirfd, const char *rel, int flags)
 {
@@ -357,6 +359,9 @@ treefs_may_write(
 		goto out;
 	}
 	if (treefs_is_guarded(fs, rel) || treefs_is_guarded(fs, real)) {
+		if (fs->refused != NULL && fs->refused->n < REFUSED_MAX &&
+		    !strv_has(fs->refused, rel))
+			strv_add(fs->refused, rel);
 		r = err_set(e, ERR_DENIED,
 		    "%.200s is protected: tests and what runs them can't be "
 		    "changed",

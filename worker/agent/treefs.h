@@ -31,6 +31,8 @@ struct treefs {
 	char *real_root;     /* as the kernel names it */
 	char *prefix;        /* working directory below root, "" for root */
 	struct strv guarded; /* sorted, below root */
+	/* Guarded ones that were to be written; NULL: they are not kept. */
+	struct strv *refused;
 };
 
 /* A resolved name; rel is below root or, with tmp set, below /tmp. */

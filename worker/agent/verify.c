@@ -26,13 +26,6 @@
 #include "worker/agent/syntax.h"
 #include "worker/agent/verify.h"
 
-struct verify {
-	struct agent *a;
-	struct strv paths; /* that the patch touches */
-	struct strv left;  /* those of them that still count */
-	int base_fd;
-};
-
 /* One protected file as the snapshot has it. */
 static int
 restore(struct verify *v, const char *rel, struct err *e)
@@ -89,6 +82,13 @@ take_away(struct verify *v, const char *rel, struct err *e)
 	return 0;
 }
 
+int
+verify_undo(struct verify *v, const char *rel, struct err *e)
+{
+	return exists_in_base(v, rel) ? restore(v, rel, e)
+				      : take_away(v, rel, e);
+}
+
 /* After applying: what may not count is undone. */
 static int
 protect(struct verify *v, struct err *e)
@@ -113,6 +113,13 @@ protect(struct verify *v, struct err *e)
 			strv_addf(&a->out.findings,
 			    "the patch changes %.400s, which is protected: that "
 			    "part does not count",
+			    p);
+		} else if (guard_is_installed(p)) {
+			if ((r = verify_undo(v, p, e)) < 0)
+				return r;
+			strv_addf(&a->out.findings,
+			    "the patch changes %.400s, which is installed or "
+			    "made: that part does not count",
 			    p);
 		} else if (guard_is_builtin(p) && !exists_in_base(v, p)) {
 			if ((r = take_away(v, p, e)) < 0)
@@ -162,9 +169,19 @@ apply(struct verify *v)
 		agent_end(a, "refuted", "the patch does not apply: %s", e.text);
 		return -1;
 	}
-	if ((r = protect(v, &e)) < 0)
+	signs_find(a, v->base_fd, patch, len, &v->signs);
+	if ((r = protect(v, &e)) < 0) {
 		agent_end(a, "error", "%s", e.text);
-	else if (v->left.n == 0) {
+	} else if (v->signs.grave.n > 0) {
+		agent_end(a, "refuted", "made for the tests: %.600s",
+		    v->signs.grave.v[0]);
+		r = -1;
+	}
+	strv_extend(&a->out.findings, &v->signs.grave);
+	strv_extend(&a->out.findings, &v->signs.light);
+	if (r < 0)
+		return r;
+	if (v->left.n == 0) {
 		agent_end(a, "refuted",
 		    "the patch changes nothing but tests and protected files "
 		    "(%.300s)",
@@ -267,10 +284,11 @@ verify_run(struct agent *a)
 	if (apply(&v) == 0 && add_reproducer(&v) == 0) {
 		restore_renew(a);
 		if (parses(&v) == 0 && checks(&v) == 0)
-			verify_tests(a);
+			verify_tests(&v);
 	}
 	explain(a);
 	strv_clear(&v.paths);
 	strv_clear(&v.left);
+	signs_clear(&v.signs);
 	fd_close(&v.base_fd);
 }

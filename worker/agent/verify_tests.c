@@ -101,6 +101,13 @@ missing(const struct agent *a, const struct test_run *t, const char **ret_name)
 		want += !test_run_failed(t, task->failing.v[i]);
 	if (want > task->tests_passed && skipped == 0)
 		want = task->tests_passed;
+	for (i = 0; i < task->failing.n && have < want && skipped > 0; i++) {
+		const char *s = task->failing.v[i];
+
+		if (*ret_name == NULL && !test_run_failed(t, s) &&
+		    !test_run_passed(t, s))
+			*ret_name = s;
+	}
 	return have < want ? want - have : 0;
 }
 
@@ -161,9 +168,31 @@ timed_out(struct agent *a, const struct test_run *t, uint64_t limit)
 	return false;
 }
 
-static void
-judge(struct agent *a, const struct test_run *t)
+/* The patch can end the process, and only its exit status speaks for it. */
+static const char *
+nothing_but_exit(const struct verify *v, const struct test_run *t)
 {
+	return !t->per_test && v->signs.exits.n > 0 ? v->signs.exits.v[0]
+						    : NULL;
+}
+
+/* Names of tests that passed were there before. */
+static bool
+names_gone(const struct agent *a, const struct test_run *t)
+{
+	size_t i;
+
+	for (i = has_reproducer(a); i < t->n; i++) {
+		if (!t->v[i].parsed)
+			return a->task->per_test && a->task->tests_passed > 0;
+	}
+	return false;
+}
+
+static void
+judge(struct verify *v, uint64_t limit, const struct test_run *t)
+{
+	struct agent *a = v->a;
 	const struct msg_task *task = a->task;
 	const char *name;
 	uint64_t gone;
@@ -184,7 +213,23 @@ judge(struct agent *a, const struct test_run *t)
 		    t->v[0].status);
 	else if ((why = reproducer_gone(a, t)) != NULL)
 		agent_end(a, "refuted", "%s", why);
-	else if ((gone = missing(a, t, &name)) > 0 && name != NULL)
+	else if (names_gone(a, t))
+		agent_end(a, "refuted",
+		    "the output no longer says which tests passed, as it did "
+		    "before (`%.200s`)",
+		    task->tests.v[t->n - 1]);
+	else if ((name = nothing_but_exit(v, t)) != NULL)
+		agent_end(a, "refuted",
+		    "only the exit status says that the tests pass, and the "
+		    "patch can set it: %.600s",
+		    name);
+	else if ((gone = missing(a, t, &name)) > 0 && name != NULL &&
+	    t->n_skipped > 0)
+		agent_end(a, "refuted",
+		    "a test that failed is skipped now: %.300s (%llu are "
+		    "skipped)",
+		    name, (unsigned long long)t->n_skipped);
+	else if (gone > 0 && name != NULL)
 		agent_end(a, "refuted",
 		    "a test that failed no longer runs (deleted or skipped): "
 		    "%.300s",
@@ -197,6 +242,8 @@ judge(struct agent *a, const struct test_run *t)
 		    (unsigned long long)task->tests_passed,
 		    (unsigned long long)t->n_passed,
 		    (unsigned long long)t->n_skipped);
+	else if ((why = verify_control(v, limit, t)) != NULL)
+		agent_end(a, "refuted", "%s", why);
 	else
 		agent_end(a, "fixed", "%llu tests pass",
 		    (unsigned long long)t->n_passed);
@@ -204,8 +251,9 @@ judge(struct agent *a, const struct test_run *t)
 }
 
 void
-verify_tests(struct agent *a)
+verify_tests(struct verify *v)
 {
+	struct agent *a = v->a;
 	uint64_t limit = a->task->test_ms * TIMES;
 	struct test_run t = { 0 };
 	struct err e;
@@ -219,7 +267,7 @@ verify_tests(struct agent *a)
 	} else {
 		fill(a, &t);
 		if (!timed_out(a, &t, limit))
-			judge(a, &t);
+			judge(v, limit, &t);
 	}
 	test_run_clear(&t);
 }

@@ -1,0 +1,232 @@
+/* What is read in a patch of its being made for the tests: by table, and that
+ * honest lines are none. */
+#include "common/compat.h"
+
+#include <setjmp.h>
+/* cmocka needs the one above */
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/fdio.h"
+#include "common/log.h"
+#include "common/path.h"
+#include "worker/agent/signs.h"
+
+static char top[] = "/tmp/foray-signs-XXXXXX";
+static struct agent a;
+static int base_fd;
+
+static void
+put(const char *rel, const char *text)
+{
+	char *path = path_join(top, rel), *dir = path_dir(path);
+
+	assert_int_equal(path_mkdirs(dir, 0755, NULL), 0);
+	assert_int_equal(file_write(path, text, strlen(text), 0644, NULL), 0);
+	free(dir);
+	free(path);
+}
+
+static int
+setup(void **state unused_arg)
+{
+	static const char *const guarded[] = { "Makefile", "tests/run.sh" };
+
+	if (mkdtemp(top) == NULL)
+		return -1;
+	put("app.py", "x = 1\n");
+	put("cli.py", "import sys\nprint(sys.argv, sys._getframe())\n");
+	put("app.js", "let x;\n");
+	put("a.c", "int x;\n");
+	put("a.go", "package a\n");
+	put("a.rs", "fn x() {}\n");
+	put("a.sh", "x=1\n");
+	put("a.mk", "X = 1\n");
+	put("tool", "#!/usr/bin/python3\nx = 1\n");
+	put("NEWS", "1.0\n");
+	put("pkg/__init__.py", "");
+	put("Makefile", "-include local.mk\nall: b.c\n");
+	put("tests/run.sh", "[ -f env.sh ] && . ./env.sh\n");
+	base_fd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	treefs_guard(&a.fs, guarded, nitems(guarded));
+	return base_fd < 0;
+}
+
+static int
+teardown(void **state unused_arg)
+{
+	strv_clear(&a.fs.guarded);
+	close(base_fd);
+	return path_rmtree(top, NULL);
+}
+
+/* A line that a patch adds behind the first of a file; grave and light: the
+ * signs that it gives. */
+static void
+line(const char *rel, const char *text, size_t grave, size_t exits)
+{
+	char *patch = xasprintf("diff --git a/%s b/%s\n--- a/%s\n+++ b/%s\n"
+				"@@ -1 +1,2 @@\n first\n+%s\n",
+	    rel, rel, rel, rel, text);
+	struct signs s;
+
+	signs_find(&a, base_fd, patch, strlen(patch), &s);
+	if (s.grave.n != grave || s.exits.n != exits)
+		fail_msg("%s: %s: %zu, %zu", rel, text, s.grave.n, s.exits.n);
+	if (grave > 0) {
+		char *where = xasprintf("%s:2 ", rel);
+
+		assert_non_null(strstr(s.grave.v[0], where));
+		free(where);
+	}
+	signs_clear(&s);
+	free(patch);
+}
+
+static void
+test_lines(void **state unused_arg)
+{
+	static const char *const grave[][2] = {
+		{ "app.py", "if \"pytest\" in sys.modules: pass" },
+		{ "app.py", "y = os.environ.get(\"TEST_MODE\")" },
+		{ "app.py", "y = \"unittest\" in sys.argv[0]" },
+		{ "app.py", "f = sys._getframe(1)" },
+		{ "app.py", "TestCase.assertTrue = print" },
+		{ "app.py", "__eq__ = lambda *a: True" },
+		{ "app.py", "print(\"Ran 3 tests in 0.1s\")" },
+		{ "app.js", "if (process.env.NODE_ENV === \"test\") x = 2;" },
+		{ "app.js", "assert.equal = () => {};" },
+		{ "app.js", "if (typeof describe === \"function\") x = 2;" },
+		{ "a.c", "#define assert(x)" },
+		{ "a.c", "__attribute__((constructor)) void f(void);" },
+		{ "a.c", "if (getenv(\"TESTS\")) x = 2;" },
+		{ "a.go", "if testing.Testing() {" },
+		{ "a.rs", "if cfg!(test) {" },
+		{ "a.sh", "case $0 in *test*) x=2;; esac" },
+		{ "a.sh", "echo \"ok 1 - x\"" },
+		{ "a.sh", "export LD_PRELOAD=./x.so" },
+		{ "a.mk", "check: all" },
+		{ "a.mk", "test-unit:" },
+		{ "tool", "y = \"pytest\" in sys.modules" },
+	};
+
+	for (size_t i = 0; i < nitems(grave); i++)
+		line(grave[i][0], grave[i][1], 1, 0);
+	line("app.py", "os._exit(0)", 0, 1);
+	line("app.js", "process.exit(0);", 0, 1);
+	line("a.c", "exit(0);", 0, 1);
+	line("a.sh", "exit 0", 0, 1);
+}
+
+static void
+test_honest(void **state unused_arg)
+{
+	static const char *const none[][2] = {
+		{ "app.py", "# not under pytest: sys.modules" },
+		{ "app.py", "y = os.environ.get(\"LATEST_URL\")" },
+		{ "app.py", "y = contest(sys.argv[1])" },
+		{ "app.py", "    return self.x == other.x" },
+		{ "app.py", "sys.exit(2)" },
+		{ "cli.py", "y = \"test\" in sys.argv" }, /* it reads them */
+		{ "cli.py", "f = sys._getframe(1)" },
+		{ "app.js", "const url = process.env.URL;" },
+		{ "app.js", "/* typeof describe */" }, { "a.c", "return 0;" },
+		{ "a.mk", "checked := 1" }, { "a.mk", "X += check.c" },
+		{ "NEWS", "run pytest: exit 0, LD_PRELOAD" },
+		{ "tests/run.sh", "exit 0" }, /* protected: another wall */
+	};
+
+	for (size_t i = 0; i < nitems(none); i++)
+		line(none[i][0], none[i][1], 0, 0);
+}
+
+static void
+test_moved(void **state unused_arg)
+{
+	static const char patch[] =
+	    "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n"
+	    "@@ -1,2 +1,2 @@\n-#define main other\n int x;\n+#define main other\n";
+	struct signs s;
+
+	signs_find(&a, base_fd, patch, strlen(patch), &s);
+	assert_int_equal(s.grave.n, 0);
+	signs_clear(&s);
+}
+
+/* A new file of that name and mode. */
+static void
+added(const char *rel, const char *mode, const char *what)
+{
+	char *patch = xasprintf("diff --git a/%s b/%s\nnew file mode %s\n"
+				"--- /dev/null\n+++ b/%s\n@@ -0,0 +1 @@\n+1\n",
+	    rel, rel, mode, rel);
+	struct signs s;
+
+	signs_find(&a, base_fd, patch, strlen(patch), &s);
+	if (what == NULL && s.grave.n > 0)
+		fail_msg("%s", s.grave.v[0]);
+	if (what != NULL &&
+	    (s.grave.n != 1 || strstr(s.grave.v[0], what) == NULL))
+		fail_msg("%s: %s", rel, s.grave.n > 0 ? s.grave.v[0] : "-");
+	signs_clear(&s);
+	free(patch);
+}
+
+static void
+test_files(void **state unused_arg)
+{
+	added("traceback.py", "100644", "Python's own");
+	added("src/json/__init__.py", "100644", "Python's own");
+	added("assert.h", "100644", "system's own");
+	added("bin/gcc", "100755", "named as a tool");
+	added("local.mk", "100644", "Makefile reads it");
+	added("env.sh", "100644", "tests/run.sh reads it");
+	added("pkg/types.py", "100644", NULL);
+	added("prices.py", "100644", NULL);
+	added("b.c", "100644", NULL);
+	added("docs/gcc", "100644", NULL);
+	added("assertions.h", "100644", NULL);
+}
+
+/* Any text: an end, and no more than a few signs. */
+static void
+test_hostile(void **state unused_arg)
+{
+	static const char *const texts[] = { "", "+++ b/app.py",
+		"+++ b/app.py\n@@ -1 +1,99999999999999999999 @@\n+os._exit(0)",
+		"@@ -1 +1 @@\n+x", "diff --git \n+++ \"\n@@ -0,0 +1 @@\n+",
+		"+++ b/../../etc/passwd\n@@ -1 +1 @@\n+x\n" };
+	struct signs s;
+	struct buf b;
+
+	for (size_t i = 0; i < nitems(texts); i++) {
+		signs_find(&a, base_fd, texts[i], strlen(texts[i]), &s);
+		assert_true(s.grave.n + s.light.n <= 1);
+		signs_clear(&s);
+	}
+	buf_init(&b, BUF_NOMAX);
+	(void)buf_adds(&b, "+++ b/app.py\n@@ -1 +1,1000 @@\n");
+	for (int i = 0; i < 1000; i++)
+		(void)buf_adds(&b, "+TestCase.x = 1\n");
+	signs_find(&a, base_fd, buf_str(&b), b.len, &s);
+	assert_int_equal(s.grave.n, 16);
+	signs_clear(&s);
+	buf_clear(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_honest),
+		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_hostile),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
