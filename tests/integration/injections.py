@@ -81,9 +81,11 @@ class World:
         self.victim.kill()
         self.victim.wait()
 
-    def traces(self, repo):
-        """What was reached; and all is as before again."""
-        time.sleep(0.02)
+    def traces(self, repo, expected=None):
+        """What was reached; and all is as before again. A connection that is
+        expected is waited for, others have a moment."""
+        lib.wait_until(lambda: expected in self.hits, 5 if expected in
+                       ("tcp", "docker", "abstract") else 0.2)
         with self.seen:
             found, self.hits = set(self.hits), []
         if self.victim.poll() is not None:
@@ -210,7 +212,7 @@ def controls(w):
                            user=w.box.uid, group=w.box.uid,
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, timeout=60)
-        found = w.traces(repo)
+        found = w.traces(repo, after)
         shutil.rmtree(repo, ignore_errors=True)
         shutil.move(kept, repo)
         w.box.own()
