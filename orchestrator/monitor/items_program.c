@@ -347,16 +347,13 @@ git(const struct program_act *a)
 /* --- the network ---------------------------------------------------------- */
 
 static void
-add_url(const struct program_act *a, const char *url, const char *program)
+add_url(const struct program_act *a, const char *url)
 {
 	char host[256];
 
 	items_host(url, host, sizeof host);
 	if (host[0] != '\0')
 		items_add(a->out, CLASS_NETWORK, 1, host);
-	else
-		/* Of this machine, or none. */
-		(void)program;
 }
 
 static void
@@ -380,7 +377,7 @@ network(const struct program_act *a, const char *name)
 			while (at > s && at[-1] >= 'a' && at[-1] <= 'z')
 				at--;
 			if (!text_starts(at, "file:"))
-				add_url(a, at, name);
+				add_url(a, at);
 		} else if (strstr(s, "/dev/tcp/") != NULL) {
 			items_add(a->out, CLASS_NETWORK, 1, "/dev/tcp");
 		} else if (is_in(name, copies, nitems(copies)) &&
@@ -390,7 +387,7 @@ network(const struct program_act *a, const char *name)
 			       s[0] != '.' && s[0] != '/' &&
 			       a->w[i - 1].text[0] != '-') ||
 		    is_in(name, hosts, nitems(hosts))) {
-			add_url(a, s, name);
+			add_url(a, s);
 		}
 	}
 }
