@@ -302,18 +302,31 @@ summary_shape(const struct msg_summary *m)
 	return kind;
 }
 
+/* Did a model act? The others run what the person gave. */
+static bool
+has_model(enum kind k)
+{
+	return k == KIND_PLAN || k == KIND_EXPLORE || k == KIND_REPRODUCE ||
+	    k == KIND_REVIEW;
+}
+
 void
 watch_summary(struct run *r, struct worker *w, const struct msg_summary *m,
     struct watch_said *said)
 {
-	const char *kind = summary_shape(m), *label = w->subtask->label;
+	const char *kind, *label = w->subtask->label;
 	struct monitor_act a = { run_now(r), w->name, "summary", label, NULL,
 		m->verdict };
-	json_t *j = json_pack("{s:s, s:I, s:[]}", "subtask", w->subtask->id,
-	    "patch_bytes", (json_int_t)m->patch_len, "classes");
 	struct err e;
 	char *detail;
+	json_t *j;
 
+	*said = (struct watch_said){ 0 };
+	if (!has_model(w->subtask->kind))
+		return;
+	kind = summary_shape(m);
+	j = json_pack("{s:s, s:I, s:[]}", "subtask", w->subtask->id,
+	    "patch_bytes", (json_int_t)m->patch_len, "classes");
 	if (kind != NULL) {
 		(void)json_array_append_new(
 		    json_object_get(j, "classes"), json_string("credential"));
@@ -325,8 +338,12 @@ watch_summary(struct run *r, struct worker *w, const struct msg_summary *m,
 	if (said->how == WATCH_GO && w->pause != NULL)
 		say(said, WATCH_PAUSE, w->pause);
 	if (audit_write(r->audit, run_now(r), w->name, "summary", label, detail,
-		m->verdict, &e) < 0)
+		m->verdict, &e) < 0) {
 		log_error("audit: %s", e.text);
+		said->how = WATCH_KILL;
+		(void)snprintf(said->reason, sizeof said->reason,
+		    "the monitor: the audit record can't be written");
+	}
 	free(detail);
 	json_decref(j);
 }

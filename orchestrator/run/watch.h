@@ -53,7 +53,8 @@ int watch_network(struct run *r, const char *worker, const char *subject,
 /* A tool call that needs no verdict, told of when it was made. */
 void watch_progress(
     struct run *r, struct worker *w, const struct msg_progress *m);
-/* A summary, before it is taken; it is in the audit when this returns. */
+/* A summary of a worker with a model, before it is taken; it is in the audit
+ * when this returns. Of the others nothing is said. */
 void watch_summary(struct run *r, struct worker *w, const struct msg_summary *m,
     struct watch_said *said);
 
