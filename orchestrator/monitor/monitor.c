@@ -177,9 +177,9 @@ monitor_worker_gone(struct monitor *m, const char *worker)
 void
 monitor_all_gone(struct monitor *m)
 {
-	struct watched *w;
+	struct watched *w, *next;
 
-	while ((w = TAILQ_FIRST(&m->ages)) != NULL)
+	TAILQ_FOREACH_SAFE (w, &m->ages, age, next)
 		watched_free(m, w);
 }
 

@@ -168,20 +168,20 @@ kind_at(const char *p, size_t len)
 }
 
 const char *
-shape_find(const void *data, size_t len)
+shape_find(const void *p, size_t len)
 {
-	const char *p = data, *kind;
+	const char *s = p, *kind;
 	unsigned char before = '\n';
 	size_t i;
 
 	if (len > SHAPES_MAX)
 		len = SHAPES_MAX;
-	for (i = 0; i < len; before = (unsigned char)p[i++]) {
+	for (i = 0; i < len; before = (unsigned char)s[i++]) {
 		/* "\nAKIA" within a string of JSON: the n is no letter. */
 		if (is_of(WORD, before) &&
-		    !(i > 1 && p[i - 2] == '\\' && before == 'n'))
+		    !(i > 1 && s[i - 2] == '\\' && before == 'n'))
 			continue;
-		if ((kind = kind_at(p + i, len - i)) != NULL)
+		if ((kind = kind_at(s + i, len - i)) != NULL)
 			return kind;
 	}
 	return NULL;

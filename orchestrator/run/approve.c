@@ -211,14 +211,18 @@ answered(void *ctx, enum terminal_answer answer)
 void
 approve_next(struct approvals *a)
 {
-	struct asked *q;
+	struct asked *q, *next;
 	struct buf b;
 
-	/* Granted meanwhile: asked once is enough. */
-	while ((q = TAILQ_FIRST(&a->list)) != NULL &&
-	    !terminal_busy(a->terminal) && approve_granted(a, q)) {
+	/* Granted meanwhile: asked once is enough. What follows from it may
+	 * change the list, so each time it is looked at anew. */
+	TAILQ_FOREACH_SAFE (q, &a->list, entry, next) {
+		if (terminal_busy(a->terminal) || !approve_granted(a, q))
+			break;
 		unlink_asked(a, q);
 		settle(a, q, true, "person, run");
+		approve_next(a);
+		return;
 	}
 	if (a->run->plain != NULL)
 		plain_hold(a->run->plain, q != NULL);
