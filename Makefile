@@ -68,7 +68,9 @@ COMMON := $(wildcard common/*.c)
 PROTO := $(wildcard proto/*.c)
 # profiles.c is made from sandbox/profiles/
 SANDBOX := $(wildcard sandbox/*.c sandbox/policy/*.c) sandbox/profiles.c
+# supplied.c is made from orchestrator/monitor/rules/
 foray_SRCS := $(wildcard orchestrator/*.c orchestrator/*/*.c) \
+	orchestrator/monitor/supplied.c \
 	$(SANDBOX) $(PROTO) $(COMMON)
 foray-host_SRCS := $(wildcard worker/host/*.c) $(SANDBOX) $(PROTO) $(COMMON)
 foray-worker_SRCS := $(wildcard worker/agent/*.c) $(SANDBOX) $(PROTO) $(COMMON)
@@ -105,6 +107,18 @@ $(BUILD)/sandbox/profiles.c: $(PROFILES) sandbox/profiles.sh
 	$(say) GEN $@
 	$(Q)sh sandbox/profiles.sh $(PROFILES) >$@
 $(BUILD)/sandbox/profiles.o: $(BUILD)/sandbox/profiles.c $(BUILD)/.flags
+	$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# So do the monitor's rules.
+MONITOR_RULES := $(wildcard orchestrator/monitor/rules/*.json)
+$(BUILD)/orchestrator/monitor/supplied.c: $(MONITOR_RULES) \
+		orchestrator/monitor/rules.sh
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)sh orchestrator/monitor/rules.sh $(MONITOR_RULES) >$@
+$(BUILD)/orchestrator/monitor/supplied.o: $(BUILD)/orchestrator/monitor/supplied.c \
+		$(BUILD)/.flags
 	$(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 

@@ -9,20 +9,27 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "common/text.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/egress/single.h"
+#include "orchestrator/monitor/replay.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/run/settings.h"
 #include "orchestrator/store/audit.h"
 
 static int cmd_audit_main(int argc, char **argv);
 
 const struct cmd cmd_audit = {
 	.name = "audit",
-	.synopsis = "[--verify] [RUN | --sandbox]",
+	.synopsis = "[--verify | --monitor] [RUN [RULES.json] | --sandbox]",
 	.purpose = "Print the record of every act of a run, or check its chain",
 	.help =
 	    "      --verify   is the chain intact? Names the first line that "
 	    "is not (exit 1)\n"
+	    "      --monitor  run the monitor's rules over it: which lines "
+	    "complete one (exit 1)?\n"
+	    "                 RULES.json stands in the place of the settings, "
+	    "{\"monitor\": ...}\n"
 	    "      --sandbox  of the network of all `foray sandbox`, instead of "
 	    "a run's\n",
 	.run = cmd_audit_main,
@@ -69,6 +76,76 @@ print(const char *dir)
 	return r;
 }
 
+/* --- the monitor's rules over a chain ------------------------------------ */
+
+/* "monitor" of a file, or of the settings. */
+static int
+read_rules(const char *file, struct monitor_rules *ret, struct err *e)
+{
+	json_t *j = NULL;
+	struct buf b;
+	int r = monitor_rules_supplied(ret, e);
+
+	buf_init(&b, MONITOR_FILE_MAX);
+	if (r == 0 && file == NULL) {
+		r = settings_load(&j, e);
+		file = "settings.json";
+	} else if (r == 0 && (r = file_read(file, false, &b, e)) == 0) {
+		r = json_parse(buf_str(&b), b.len, MONITOR_FILE_MAX, &j, e);
+		if (r == 0 && json_object_get(j, "monitor") == NULL)
+			r = err_set(e, ERR_SYNTAX, "there is no \"monitor\"");
+		if (r < 0)
+			(void)err_prefix(e, "%s", file);
+	} else if (r < 0) {
+		e->code = ERR_USAGE;
+	}
+	if (r == 0)
+		r = monitor_rules_apply(
+		    ret, json_object_get(j, "monitor"), file, e);
+	json_decref(j);
+	buf_clear(&b);
+	return r;
+}
+
+static void
+print_hit(void *ctx, uint64_t line, const struct monitor_act *a,
+    const struct monitor_hit *h)
+{
+	size_t *hits = ctx;
+	char subject[400];
+
+	++*hits;
+	text_escape_to(subject, sizeof subject, h->subject, strlen(h->subject));
+	(void)printf("line %" PRIu64 "  %.3fs  %s  %s, %s: %s (%s: %s)\n", line,
+	    a->t, a->worker, monitor_action_str(h->rule->action), h->rule->name,
+	    h->rule->why, a->act, subject);
+}
+
+static int
+monitor_chain(struct store *s, const char *file)
+{
+	struct monitor_rules rules = { 0 };
+	struct monitor_place place;
+	struct monitor *m;
+	struct err e = { 0 };
+	size_t hits = 0;
+	int r;
+
+	if (read_rules(file, &rules, &e) < 0) {
+		monitor_rules_clear(&rules);
+		return cmd_fail(&e);
+	}
+	replay_place(s, &place);
+	m = monitor_create(&rules, &place);
+	r = replay_chain(s, m, print_hit, &hits, &e);
+	monitor_free(m);
+	if (r < 0)
+		return cmd_fail(&e);
+	if (hits == 0)
+		(void)printf("%s: no rule of the monitor\n", store_id(s));
+	return hits > 0 ? EXIT_UNFIXED : 0;
+}
+
 static int
 sandbox_chain(bool check)
 {
@@ -89,12 +166,13 @@ cmd_audit_main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "verify", no_argument, NULL, 'v' },
 		{ "sandbox", no_argument, NULL, 's' },
+		{ "monitor", no_argument, NULL, 'm' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	bool check = false, sandbox = false;
+	bool check = false, sandbox = false, monitor = false;
 	struct store *s;
-	const char *run = NULL;
+	const char *run = NULL, *rules = NULL;
 	struct err e = { 0 };
 	int opt, r;
 
@@ -102,11 +180,18 @@ cmd_audit_main(int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		if (opt == 'h')
 			return cmd_help(&cmd_audit);
-		if (opt != 'v' && opt != 's')
+		if (opt != 'v' && opt != 's' && opt != 'm')
 			return cmd_bad_option(&cmd_audit, opt, argv);
 		check |= opt == 'v';
 		sandbox |= opt == 's';
+		monitor |= opt == 'm';
 	}
+	if (monitor && optind < argc && text_ends(argv[argc - 1], ".json"))
+		rules = argv[--argc];
+	if (monitor && (check || sandbox))
+		return cmd_usage(&cmd_audit,
+		    "--monitor goes with neither --verify nor "
+		    "--sandbox");
 	if (argc - optind > 1)
 		return cmd_usage(&cmd_audit, "one run at most");
 	if (sandbox && optind < argc)
@@ -117,7 +202,9 @@ cmd_audit_main(int argc, char **argv)
 		run = argv[optind];
 	if (store_open(run, false, &s, &e) < 0)
 		return cmd_fail(&e);
-	r = check ? verify(s, NULL) : print(store_dir(s));
+	r = monitor ? monitor_chain(s, rules)
+	    : check ? verify(s, NULL)
+		    : print(store_dir(s));
 	store_close(s);
 	return r;
 }

@@ -121,6 +121,35 @@ on_row(const struct store_row *row, void *ctx unused_arg)
 	return 0;
 }
 
+/* What the monitor had to say. */
+static int
+on_event(const char *name, const char *body, void *ctx)
+{
+	bool *any = ctx;
+	json_t *ev = NULL;
+	const char *s = "";
+
+	if (strcmp(name, "monitor") != 0 ||
+	    json_parse(body, strlen(body), 1 << 20, &ev, NULL) < 0)
+		return 0;
+	if (!*any)
+		(void)puts("monitor");
+	*any = true;
+	(void)json_get_str(ev, "worker", true, &s, NULL);
+	(void)printf("  ");
+	put_wide(s, 8);
+	(void)json_get_str(ev, "action", true, &s, NULL);
+	put_wide(s, 6);
+	(void)json_get_str(ev, "rule", true, &s, NULL);
+	put("", s, ": ");
+	(void)json_get_str(ev, "why", true, &s, NULL);
+	put("", s, "");
+	(void)json_get_str(ev, "subject", true, &s, NULL);
+	put(" (", s, ")\n");
+	json_decref(ev);
+	return 0;
+}
+
 static void
 fact(struct store *s, const char *key)
 {
@@ -142,6 +171,7 @@ cmd_show_main(int argc, char **argv)
 	struct err e = { 0 };
 	struct store *s;
 	char *status;
+	bool any = false;
 	int opt, r;
 
 	opterr = 0;
@@ -162,6 +192,7 @@ cmd_show_main(int argc, char **argv)
 	put_spend(s);
 	(void)puts("subtasks");
 	r = store_subtasks(s, on_row, NULL, &e) < 0 ? cmd_fail(&e) : 0;
+	(void)store_events(s, 0, on_event, &any);
 	free(status);
 	store_close(s);
 	return r;

@@ -13,7 +13,8 @@ AGENT_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/agent/*.c)))
 HOST_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/host/*.c)))
 ORCH_OBJS := $(call objs,$(filter-out orchestrator/main.c \
 	$(wildcard orchestrator/cmd_*.c), \
-	$(wildcard orchestrator/*.c orchestrator/*/*.c)))
+	$(wildcard orchestrator/*.c orchestrator/*/*.c) \
+	orchestrator/monitor/supplied.c))
 LIB_OBJS := $(call objs,$(SANDBOX) $(PROTO) $(COMMON))
 
 UNIT := $(wildcard tests/unit/test_*.c)
@@ -37,7 +38,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(FUZZ_SRCS))
 FUZZ_SECONDS ?= 60
 
 fuzz_objs = $(if $(findstring fuzz_agent_,$(1)),$(AGENT_OBJS)) \
-	$(if $(findstring fuzz_repair,$(1))$(findstring fuzz_sse,$(1))$(findstring fuzz_dialect,$(1))$(findstring fuzz_egress,$(1)),$(ORCH_OBJS))
+	$(if $(findstring fuzz_repair,$(1))$(findstring fuzz_sse,$(1))$(findstring fuzz_dialect,$(1))$(findstring fuzz_egress,$(1))$(findstring fuzz_monitor,$(1)),$(ORCH_OBJS))
 define fuzz_program
 $(BUILD)/tests/replay/$(1): $(BUILD)/tests/fuzz/$(1).o \
 		$(BUILD)/tests/fuzz/replay.o $(call fuzz_objs,$(1)) $(LIB_OBJS)

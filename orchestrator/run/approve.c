@@ -10,40 +10,14 @@
 #include "common/num.h"
 #include "common/path.h"
 #include "common/text.h"
-#include "orchestrator/run/approve.h"
+#include "orchestrator/run/approve_priv.h"
 #include "orchestrator/run/fetch.h"
 #include "orchestrator/run/policy.h"
 #include "orchestrator/run/terminal.h"
+#include "orchestrator/run/watch.h"
 
 #define WAIT_MS 300000
-#define WAITING_MAX 256 /* more is denied */
 #define REASON_MAX 1024 /* VERDICT */
-
-/* An act that waits for the person. */
-struct asked {
-	TAILQ_ENTRY(asked) entry;
-	char *worker;
-	char *act, *subject, *detail;
-	char *reason;
-	uint64_t seq;
-	bool fetch; /* FETCH, else AUDIT */
-};
-
-TAILQ_HEAD(asked_list, asked);
-
-struct approvals {
-	struct run *run;
-	struct rules *rules;
-	char *cwd, *home;
-	struct judge_place where;
-	struct terminal *terminal;
-	enum ask_how how;
-	uint64_t wait_ms;
-	struct asked_list list; /* the first one is being shown */
-	size_t n;
-	struct strv granted; /* for this run */
-	char *once;          /* the fetch that was just granted */
-};
 
 int
 approve_option(struct run_opts *o, const char *arg, struct err *e)
@@ -65,20 +39,26 @@ approve_option(struct run_opts *o, const char *arg, struct err *e)
 }
 
 static void
-asked_free(struct approvals *a, struct asked *q)
+unlink_asked(struct approvals *a, struct asked *q)
 {
 	TAILQ_REMOVE(&a->list, q, entry);
 	a->n--;
+}
+
+static void
+asked_free(struct asked *q)
+{
 	free(q->worker);
 	free(q->act);
 	free(q->subject);
 	free(q->detail);
 	free(q->reason);
+	msg_free(q->summary);
 	free(q);
 }
 
-static char *
-key_of(const char *act, const char *subject, const char *detail)
+char *
+approve_key(const char *act, const char *subject, const char *detail)
 {
 	return xasprintf(
 	    "%s\n%s\n%s", act, subject, detail != NULL ? detail : "");
@@ -88,7 +68,7 @@ static bool
 is_granted(const struct approvals *a, const char *act, const char *subject,
     const char *detail)
 {
-	char *key = key_of(act, subject, detail);
+	char *key = approve_key(act, subject, detail);
 	bool yes = strv_has(&a->granted, key) ||
 	    (a->once != NULL && strcmp(a->once, key) == 0);
 
@@ -117,8 +97,8 @@ detail_with(const char *detail, const char *reason, const char *by)
 }
 
 /* reason: NULL when nothing is against it. by: who decided. */
-static void
-tell(struct run *r, struct worker *w, uint64_t seq, const char *act,
+void
+approve_tell(struct run *r, struct worker *w, uint64_t seq, const char *act,
     const char *subject, const char *detail, bool allow, const char *reason,
     const char *by)
 {
@@ -152,31 +132,59 @@ tell(struct run *r, struct worker *w, uint64_t seq, const char *act,
 	handle_send(r, w, &out);
 }
 
-static void ask_next(struct approvals *a);
-
 static void
 settle_fetch(struct approvals *a, struct asked *q, struct worker *w, bool allow,
     const char *by)
 {
 	struct msg out = { .type = MSG_FETCH_RESULT };
 	struct msg_fetch m = { .seq = q->seq, .url = q->subject };
-	char text[REASON_MAX];
+	char text[REASON_MAX], *before = a->once;
+	bool watched = a->once_watched;
 
 	run_event(a->run, "permission",
 	    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "worker", w->name,
 		"act", "fetch", "subject", q->subject, "verdict",
 		allow ? "allow" : "deny", "reason", q->reason, "by", by));
 	if (allow) {
-		a->once = key_of("fetch", q->subject, NULL);
+		a->once = approve_key("fetch", q->subject, NULL);
+		a->once_watched = q->rule != NULL;
 		fetches_start(a->run->fetches, w, &m);
 		free(a->once);
-		a->once = NULL;
+		a->once = before;
+		a->once_watched = watched;
 		return;
 	}
 	(void)text_escape_to(text, sizeof text, q->reason, strlen(q->reason));
 	out.u.fetch_result.seq = q->seq;
 	out.u.fetch_result.error = text;
 	handle_send(a->run, w, &out);
+}
+
+/* q is out of the list: what follows may ask anew. */
+static void
+settle(struct approvals *a, struct asked *q, bool allow, const char *by)
+{
+	struct worker *w = sched_worker(a->run, q->worker);
+	struct msg_audit m = { .seq = q->seq,
+		.act = q->act,
+		.subject = q->subject,
+		.detail = q->detail };
+
+	if (w != NULL && q->rule != NULL) {
+		w->pause = NULL;
+		w->held = false;
+	}
+	allow = allow && (w == NULL || !w->ended);
+	if (q->summary != NULL)
+		approve_summary(a, q, allow, by);
+	else if (w != NULL && q->fetch)
+		settle_fetch(a, q, w, allow, by);
+	else if (w != NULL && q->rule != NULL)
+		approve_tell(a->run, w, q->seq, q->act, q->subject, q->detail,
+		    allow, q->reason, by);
+	else if (w != NULL)
+		approve_decide(a, w, &m, allow, q->reason, by);
+	asked_free(q);
 }
 
 static void
@@ -187,44 +195,34 @@ answered(void *ctx, enum terminal_answer answer)
 	struct approvals *a = ctx;
 	struct asked *q = TAILQ_FIRST(&a->list);
 	bool allow = answer == TERMINAL_ONCE || answer == TERMINAL_RUN;
-	struct worker *w;
 	char *key;
 
 	if (q == NULL)
 		return;
-	w = sched_worker(a->run, q->worker);
 	if (answer == TERMINAL_RUN) {
-		key = key_of(q->act, q->subject, q->detail);
+		key = approve_key_of(q);
 		strv_take(&a->granted, &key);
 	}
-	if (w != NULL && q->fetch)
-		settle_fetch(a, q, w, allow, by[answer]);
-	else if (w != NULL)
-		tell(a->run, w, q->seq, q->act, q->subject, q->detail, allow,
-		    q->reason, by[answer]);
-	asked_free(a, q);
-	ask_next(a);
+	unlink_asked(a, q);
+	settle(a, q, allow, by[answer]);
+	approve_next(a);
 }
 
-static void
-ask_next(struct approvals *a)
+void
+approve_next(struct approvals *a)
 {
 	struct asked *q, *next;
-	struct worker *w;
 	struct buf b;
 
-	/* Granted meanwhile: asked once is enough. */
+	/* Granted meanwhile: asked once is enough. What follows from it may
+	 * change the list, so each time it is looked at anew. */
 	TAILQ_FOREACH_SAFE (q, &a->list, entry, next) {
-		if (!is_granted(a, q->act, q->subject, q->detail))
+		if (terminal_busy(a->terminal) || !approve_granted(a, q))
 			break;
-		if ((w = sched_worker(a->run, q->worker)) != NULL) {
-			if (q->fetch)
-				settle_fetch(a, q, w, true, "person, run");
-			else
-				tell(a->run, w, q->seq, q->act, q->subject,
-				    q->detail, true, q->reason, "person, run");
-		}
-		asked_free(a, q);
+		unlink_asked(a, q);
+		settle(a, q, true, "person, run");
+		approve_next(a);
+		return;
 	}
 	if (a->run->plain != NULL)
 		plain_hold(a->run->plain, q != NULL);
@@ -245,18 +243,27 @@ ask_next(struct approvals *a)
 	buf_clear(&b);
 }
 
-static void
-put_question(struct approvals *a, const char *worker, uint64_t seq,
-    const char *act, const char *subject, const char *detail,
-    const char *reason, bool fetch)
+/* Asked again while it waits? */
+static bool
+is_waiting(
+    const struct approvals *a, const char *worker, uint64_t seq, bool fetch)
 {
-	struct asked *q;
+	const struct asked *q;
 
 	TAILQ_FOREACH (q, &a->list, entry)
 		if (strcmp(q->worker, worker) == 0 && q->fetch == fetch &&
 		    q->seq == seq)
-			return; /* asked again while it waits */
-	q = xcalloc(1, sizeof *q);
+			return true;
+	return false;
+}
+
+struct asked *
+approve_question(struct approvals *a, const char *worker, uint64_t seq,
+    const char *act, const char *subject, const char *detail,
+    const char *reason, bool fetch)
+{
+	struct asked *q = xcalloc(1, sizeof *q);
+
 	q->worker = xstrdup(worker);
 	q->seq = seq;
 	q->act = xstrdup(act);
@@ -266,7 +273,19 @@ put_question(struct approvals *a, const char *worker, uint64_t seq,
 	q->fetch = fetch;
 	TAILQ_INSERT_TAIL(&a->list, q, entry);
 	a->n++;
-	ask_next(a);
+	return q;
+}
+
+static void
+put_question(struct approvals *a, const char *worker, uint64_t seq,
+    const char *act, const char *subject, const char *detail,
+    const char *reason, bool fetch)
+{
+	if (is_waiting(a, worker, seq, fetch))
+		return;
+	(void)approve_question(
+	    a, worker, seq, act, subject, detail, reason, fetch);
+	approve_next(a);
 }
 
 /* --- judging -------------------------------------------------------------- */
@@ -357,6 +376,20 @@ judge_act(
 	}
 }
 
+/* The record's own words: an act of that name would stand in it as ours. */
+static bool
+is_ours(const char *act)
+{
+	static const char *const list[] = { "monitor", "summary", "network",
+		"network_end", "settings", "sandbox", "fetch", "refused" };
+	size_t i;
+
+	for (i = 0; i < nitems(list); i++)
+		if (strcmp(act, list[i]) == 0)
+			return true;
+	return false;
+}
+
 void
 approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 {
@@ -364,6 +397,8 @@ approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 	struct msg out = { .type = MSG_VERDICT };
 	struct verdict v;
 
+	if (is_waiting(a, w->name, m->seq, false))
+		return;
 	if (m->seq == w->audit_seq) {
 		/* Asked again, the answer was lost: one act, one line. */
 		out.u.verdict.seq = m->seq;
@@ -373,23 +408,24 @@ approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 		handle_send(r, w, &out);
 		return;
 	}
+	if (is_ours(m->act)) {
+		approve_tell(r, w, m->seq, "refused", m->act, NULL, false,
+		    "that is no act of a worker", "rules");
+		return;
+	}
 	judge_act(a, m, &v);
 	if (v.ruling == RULING_ALLOW)
-		tell(r, w, m->seq, m->act, m->subject, m->detail, true, NULL,
-		    "");
+		approve_decide(a, w, m, true, NULL, "");
 	else if (v.ruling == RULING_DENY)
-		tell(r, w, m->seq, m->act, m->subject, m->detail, false,
-		    v.reason,
+		approve_decide(a, w, m, false, v.reason,
 		    strcmp(m->act, "refused") == 0 ? "worker" : "rules");
 	else if (is_granted(a, m->act, m->subject, m->detail))
-		tell(r, w, m->seq, m->act, m->subject, m->detail, true,
-		    v.reason, "person, run");
+		approve_decide(a, w, m, true, v.reason, "person, run");
 	else if (a->how == ASK_PROMPT && a->n < WAITING_MAX)
 		put_question(a, w->name, m->seq, m->act, m->subject, m->detail,
 		    v.reason, false);
 	else
-		tell(r, w, m->seq, m->act, m->subject, m->detail,
-		    a->how == ASK_ALLOW, v.reason, "--ask");
+		approve_decide(a, w, m, a->how == ASK_ALLOW, v.reason, "--ask");
 	verdict_clear(&v);
 }
 
@@ -416,6 +452,8 @@ approvals_fetch(struct run *r, struct worker *w, const struct msg_fetch *m)
 	struct verdict v;
 	bool now;
 
+	if (is_waiting(a, w->name, m->seq, true))
+		return false;
 	judge_tool(a->rules, "fetch_url", m->url, &a->where, &v);
 	now = v.ruling != RULING_ASK || a->how != ASK_PROMPT ||
 	    a->n >= WAITING_MAX || is_granted(a, "fetch", m->url, NULL);
@@ -433,14 +471,18 @@ approvals_worker_gone(struct approvals *a, const char *worker)
 
 	if (a == NULL)
 		return;
+	/* Its summary is here: that question stands. */
 	q = TAILQ_FIRST(&a->list);
-	if (q != NULL && a->terminal != NULL && strcmp(q->worker, worker) == 0)
+	if (q != NULL && a->terminal != NULL && q->summary == NULL &&
+	    strcmp(q->worker, worker) == 0)
 		terminal_withdraw(a->terminal);
 	TAILQ_FOREACH_SAFE (q, &a->list, entry, next)
-		if (strcmp(q->worker, worker) == 0)
-			asked_free(a, q);
+		if (q->summary == NULL && strcmp(q->worker, worker) == 0) {
+			unlink_asked(a, q);
+			asked_free(q);
+		}
 	if (a->terminal != NULL)
-		ask_next(a);
+		approve_next(a);
 }
 
 void
@@ -521,7 +563,7 @@ approvals_free(struct approvals *a)
 	if (a == NULL)
 		return;
 	TAILQ_FOREACH_SAFE (q, &a->list, entry, next)
-		asked_free(a, q);
+		asked_free(q);
 	terminal_close(a->terminal);
 	rules_free(a->rules);
 	strv_clear(&a->granted);

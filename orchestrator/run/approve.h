@@ -34,6 +34,15 @@ bool approvals_fetch(
     struct run *r, struct worker *w, const struct msg_fetch *m);
 /* A request, also after a redirect: ERR_DENIED with the reason. */
 int approvals_url(struct run *r, const char *url, struct err *e);
+/* A request of a fetch as the monitor sees it (watch.h), before it is on
+ * record; first: not a redirect. 0: go on; 1: the person is asked,
+ * fetches_start() comes again or the worker is answered; ERR_DENIED. */
+int approvals_request(struct run *r, const char *worker, uint64_t seq,
+    const char *url, bool first, bool allow, struct err *e);
+/* True: take the summary. False: it is kept until the person has answered, or
+ * the worker is ended. */
+bool approvals_summary(
+    struct run *r, struct worker *w, const struct msg_summary *m);
 void approvals_worker_gone(struct approvals *a, const char *worker);
 
 /* Tools that are to be asked about before each call. */

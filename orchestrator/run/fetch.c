@@ -252,6 +252,7 @@ on_data(void *ctx, long status, const char *type, const void *p, size_t len)
 	return t->cut ? -1 : 0;
 }
 
+/* 0: it is under way; 1: the person is asked first. */
 static int hop(struct fetch *t, const char *url, struct err *e);
 
 /* The redirect's target, seen from where it came. */
@@ -335,12 +336,17 @@ hop(struct fetch *t, const char *url, struct err *e)
 		.on_data = on_data,
 		.on_done = on_done,
 		.ctx = t };
-	int rc = fetch_check(&f->allow, f->private, url, e);
+	int rc = fetch_check(&f->allow, f->private, url, e), held;
 	const char *verdict;
 	struct err full;
 
 	if (rc == 0)
 		rc = approvals_url(r, url, e);
+	held = approvals_request(
+	    r, t->worker, t->seq, url, t->hops == 0, rc == 0, e);
+	if (held > 0)
+		return held;
+	rc = held < 0 ? held : rc;
 	verdict = rc == 0 ? "allow" : "deny";
 	if (audit_write(r->audit, run_now(r), t->worker, "fetch", url, NULL,
 		verdict, &full) < 0)
@@ -359,6 +365,7 @@ fetches_start(struct fetches *f, struct worker *w, const struct msg_fetch *m)
 {
 	struct fetch *t;
 	struct err e;
+	int rc;
 
 	TAILQ_FOREACH (t, &f->list, entry)
 		if (strcmp(t->worker, w->name) == 0)
@@ -375,8 +382,8 @@ fetches_start(struct fetches *f, struct worker *w, const struct msg_fetch *m)
 	buf_init(&t->body, BODY_MAX);
 	TAILQ_INSERT_TAIL(&f->list, t, entry);
 	f->n++;
-	if (hop(t, m->url, &e) < 0) {
+	if ((rc = hop(t, m->url, &e)) < 0)
 		failed(f->run, w->name, m->seq, e.text);
+	if (rc != 0)
 		fetch_free(t);
-	}
 }

@@ -11,6 +11,7 @@
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/fetch.h"
 #include "orchestrator/run/reproduce.h"
+#include "orchestrator/run/watch.h"
 
 void
 handle_send(struct run *r, struct worker *w, const struct msg *m)
@@ -132,6 +133,7 @@ on_progress(struct run *r, struct worker *w, const struct msg *m)
 
 	if (strcmp(in->what, "tool_call") == 0) {
 		w->tools++;
+		watch_progress(r, w, in);
 		run_event(r, "tool_call",
 		    json_pack("{s:s, s:s, s:s, s:s, s:I}", "worker", w->name,
 			"tool", msg_str(in->tool), "verdict",
@@ -177,6 +179,8 @@ handle_msg(struct run *r, struct worker *w, const struct msg *m)
 {
 	size_t i;
 
+	if (w->ended && m->type != MSG_WORKER_EXIT)
+		return; /* by the monitor: nothing of it counts */
 	for (i = 0; i < nitems(table); i++)
 		if (table[i].type == m->type &&
 		    (w->ready || table[i].before_ready)) {

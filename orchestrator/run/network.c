@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "common/fdio.h"
@@ -12,6 +13,7 @@
 #include "common/path.h"
 #include "orchestrator/egress/server.h"
 #include "orchestrator/run/network.h"
+#include "orchestrator/run/watch.h"
 #include "proto/ipc.h"
 #include "sandbox/netns.h"
 
@@ -44,13 +46,19 @@ record(void *ctx, const char *worker, const char *act, const char *subject,
 {
 	struct network *n = ctx;
 	struct run *r = n->run;
+	char *denied = NULL;
 	struct err e;
-	int rc = audit_write(
-	    r->audit, run_now(r), worker, act, subject, detail, verdict, &e);
+	int held = 0, rc;
 
+	if (strcmp(act, "network") == 0)
+		held =
+		    watch_network(r, worker, subject, detail, verdict, &denied);
+	rc = audit_write(r->audit, run_now(r), worker, act, subject,
+	    held < 0 ? denied : detail, held < 0 ? "deny" : verdict, &e);
+	free(denied);
 	if (rc < 0)
 		log_error("audit: %s", e.text);
-	return rc;
+	return rc < 0 ? rc : held;
 }
 
 static void

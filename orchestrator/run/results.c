@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "orchestrator/run/approve.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/review.h"
 #include "orchestrator/run/topology.h"
@@ -343,21 +344,47 @@ results_consequences(struct run *r)
 	}
 }
 
+static void
+acknowledge(struct run *r, const struct worker *w)
+{
+	struct msg ack = { .type = MSG_SUMMARY_ACK };
+
+	ack.u.summary_ack.subtask = w->subtask->id;
+	/* It may be gone. */
+	if (sched_worker(r, w->name) != NULL)
+		(void)hosts_send(w->host, w->name, &ack, NULL);
+}
+
 void
 results_summary(struct run *r, struct worker *w, const struct msg_summary *m)
 {
-	struct subtask *t = w->subtask;
-	struct msg ack = { .type = MSG_SUMMARY_ACK };
-	struct err e = { 0 };
-	json_t *j;
-	char *body;
-	int rc;
+	const struct subtask *t = w->subtask;
 
 	if (strcmp(m->subtask, t->id) != 0 || m->attempt != w->attempt) {
 		log_warn(
 		    "%s: a summary of another subtask is dropped", w->name);
 		return;
 	}
+	if (w->held) {
+		/* It, or an act before it, waits for the person. */
+		if (w->summary)
+			acknowledge(r, w);
+		return;
+	}
+	if (w->summary || t->state != SUBTASK_RUNNING ||
+	    approvals_summary(r, w, m))
+		results_settle(r, w, m);
+}
+
+void
+results_settle(struct run *r, struct worker *w, const struct msg_summary *m)
+{
+	struct subtask *t = w->subtask;
+	struct err e = { 0 };
+	json_t *j;
+	char *body;
+	int rc;
+
 	j = summary_json(w, m);
 	body = json_text(j);
 	rc = store_summary(r->store, t->id, w->attempt, w->name, run_now(r),
@@ -369,8 +396,7 @@ results_summary(struct run *r, struct worker *w, const struct msg_summary *m)
 		run_end(r, EXIT_FATAL, "error", "%s", e.text);
 		return;
 	}
-	ack.u.summary_ack.subtask = t->id;
-	(void)hosts_send(w->host, w->name, &ack, NULL);
+	acknowledge(r, w);
 	if (rc == 1 || w->summary || t->state != SUBTASK_RUNNING) {
 		json_decref(j); /* a later one: acknowledged and dropped */
 		return;

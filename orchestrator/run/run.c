@@ -31,6 +31,7 @@
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/resume.h"
 #include "orchestrator/run/wall.h"
+#include "orchestrator/run/watch.h"
 #include "orchestrator/verify/apply.h"
 #include "sandbox/policy/guard.h"
 #include "sandbox/profile_view.h"
@@ -377,8 +378,9 @@ run_through(struct run *r, struct err *e)
 	    (rc = path_mkdirs(cache, 0700, e)) < 0 ||
 	    (rc = confine_find(r, e)) < 0 ||
 	    (rc = approvals_create(r, &r->approvals, e)) < 0 ||
+	    (rc = watch_create(r, &r->watch, e)) < 0 ||
 	    (rc = take_snapshot(r, cache, e)) < 0 ||
-	    (rc = find_tests(r, e)) < 0)
+	    (rc = find_tests(r, e)) < 0 || (rc = watch_begin(r, e)) < 0)
 		goto out;
 	if ((rc = models_start(r, e)) < 0)
 		goto out;
@@ -497,6 +499,7 @@ clear(struct run *r)
 	models_free(r);
 	sched_free(r);
 	approvals_free(r->approvals);
+	watch_free(r->watch);
 	resume_free(r);
 	audit_close(r->audit);
 	store_close(r->store);

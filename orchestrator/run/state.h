@@ -98,6 +98,11 @@ struct worker {
 	bool audit_allowed;
 	bool ready;
 	bool summary; /* it has sent one */
+	/* watch.h: its next act is asked about, for this rule; it is held until
+	 * the person has answered; it is ended, nothing of it counts. */
+	const struct monitor_rule *pause;
+	bool held, ended;
+	unsigned reads; /* told of and put on record */
 };
 
 TAILQ_HEAD(worker_list, worker);
@@ -143,6 +148,7 @@ struct run {
 	struct fetches *fetches;     /* fetch.h */
 	struct network *network;     /* network.h; NULL: commands have none */
 	struct approvals *approvals; /* approve.h */
+	struct watch *watch;         /* watch.h */
 	char *model;                 /* its name, as it is shown */
 	bool review;                 /* settings: review.h */
 	char *notes;                 /* the person's own AGENTS.md, or NULL */
@@ -202,6 +208,9 @@ json_t *models_ceiling(const struct run *r, size_t workers);
 
 /* results.c */
 void results_summary(
+    struct run *r, struct worker *w, const struct msg_summary *m);
+/* It is stored and taken; of w its name, subtask and attempt are used. */
+void results_settle(
     struct run *r, struct worker *w, const struct msg_summary *m);
 /* The same of a summary that is on record; its patch is in t already. */
 void results_take(

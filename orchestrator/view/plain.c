@@ -345,6 +345,14 @@ on_permission(struct plain *p, const json_t *ev)
 	    allow ? "allowed" : "denied", str(ev, "by"), str(ev, "reason"));
 }
 
+static void
+on_monitor(struct plain *p, const json_t *ev)
+{
+	printed(p, ev, str(ev, "worker"), "monitor, %s: %s: %s (%s: %s)",
+	    str(ev, "action"), str(ev, "rule"), str(ev, "why"), str(ev, "act"),
+	    str(ev, "subject"));
+}
+
 void
 plain_hold(struct plain *p, bool hold)
 {
@@ -360,6 +368,7 @@ static const struct {
 	{ "run_started", on_run_started },
 	{ "reviewed", on_reviewed },
 	{ "permission", on_permission },
+	{ "monitor", on_monitor },
 	{ "snapshot", on_snapshot },
 	{ "baseline", on_baseline },
 	{ "planned", on_planned },

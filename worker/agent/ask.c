@@ -73,6 +73,8 @@ turns_late(const struct turns *t, struct buf *ret)
 	size_t i;
 
 	buf_init(&b, BUF_NOMAX);
+	for (i = 0; i < t->steered.n; i++)
+		(void)buf_printf(&b, "From foray: %s\n", t->steered.v[i]);
 	if (t->a->todos.n > 0)
 		(void)buf_adds(&b, "Your todos:\n");
 	for (i = 0; i < t->a->todos.n; i++)

@@ -18,7 +18,31 @@ struct link {
 	link_match match;
 	const void *match_ctx;
 	struct msg *got;
+	struct strv steered; /* told, not fetched yet */
 };
+
+/* It may come at any moment, and stands until the next turn. */
+static void
+take_steer(struct link *l, const void *raw, size_t len)
+{
+	struct msg *m = NULL;
+	struct err e;
+
+	if (l->steered.n >= LINK_STEERS)
+		return;
+	if (msg_decode(raw, len, &m, &e) < 0)
+		log_debug("STEER: %s", e.text);
+	else
+		strv_add(&l->steered, m->u.steer.text);
+	msg_free(m);
+}
+
+void
+link_steered(struct link *l, struct strv *ret)
+{
+	strv_extend(ret, &l->steered);
+	strv_clear(&l->steered);
+}
 
 static void
 on_msg(struct peer *p, const struct peer_addr *from, const char *worker,
@@ -30,6 +54,10 @@ on_msg(struct peer *p, const struct peer_addr *from, const char *worker,
 	(void)p;
 	(void)from;
 	(void)worker;
+	if (m->type == MSG_STEER) {
+		take_steer(l, raw, raw_len);
+		return;
+	}
 	if (m->type != l->want || l->got != NULL) {
 		log_debug("%s dropped: not waited for", msg_name(m->type));
 		return;
@@ -88,6 +116,7 @@ link_close(struct link *l)
 	loop_free(l->loop);
 	zmq_ctx_term(l->zctx);
 	msg_free(l->got);
+	strv_clear(&l->steered);
 	free(l->worker);
 	free(l);
 }

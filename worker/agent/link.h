@@ -20,6 +20,10 @@ typedef bool (*link_match)(const struct msg *m, const void *ctx);
 int link_open(
     const char *endpoint, const char *worker, struct link **ret, struct err *e);
 void link_close(struct link *l);
+/* What the orchestrator said to the model between the turns (STEER): at most
+ * LINK_STEERS texts, the first ones, of which *ret gets those that are new. */
+#define LINK_STEERS 8
+void link_steered(struct link *l, struct strv *ret);
 
 /* For what needs no answer. Lost when the queue is full. */
 int link_send(struct link *l, const struct msg *m, struct err *e);

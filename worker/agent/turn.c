@@ -215,6 +215,7 @@ one_turn(struct turns *t)
 	if (a->out.verdict != NULL)
 		return;
 	buf_init(&late, BUF_NOMAX);
+	link_steered(a->link, &t->steered);
 	turns_late(t, &late);
 	turns_ask(t, late.len > 0 ? buf_str(&late) : NULL, &answer);
 	buf_clear(&late);
@@ -224,6 +225,7 @@ one_turn(struct turns *t)
 		overflow(t);
 	} else {
 		t->overflowed = false;
+		strv_clear(&t->steered);
 		if (take_message(t, &answer->u.model_result, &e) < 0)
 			agent_end(a, "error", "%s", e.text);
 	}
@@ -246,6 +248,7 @@ turn_run(struct agent *a)
 	conv_clear(&t.conv);
 	notes_clear(&t.notes);
 	strv_clear(&t.ids);
+	strv_clear(&t.steered);
 	/* finish has made the patch. */
 	if (!a->finished && summary_patch(a, &e) < 0)
 		strv_addf(

@@ -16,7 +16,8 @@ struct turns {
 	struct context ctx;
 	struct notes notes;
 	struct watch watch;
-	struct strv ids; /* of all calls so far */
+	struct strv ids;     /* of all calls so far */
+	struct strv steered; /* said to the model with the next request */
 	uint64_t turn;
 	unsigned no_calls;  /* messages in a row without one */
 	unsigned saved;     /* files of dropped results */
