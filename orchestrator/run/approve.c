@@ -381,7 +381,8 @@ static bool
 is_ours(const char *act)
 {
 	static const char *const list[] = { "monitor", "summary", "network",
-		"network_end", "settings", "sandbox", "fetch", "refused" };
+		"network_end", "settings", "sandbox", "fetch",
+		"forged", "hook", "repair" };
 	size_t i;
 
 	for (i = 0; i < nitems(list); i++)
@@ -409,7 +410,7 @@ approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 		return;
 	}
 	if (is_ours(m->act)) {
-		approve_tell(r, w, m->seq, "refused", m->act, NULL, false,
+		approve_tell(r, w, m->seq, "forged", m->act, NULL, false,
 		    "that is no act of a worker", "rules");
 		return;
 	}
