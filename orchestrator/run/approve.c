@@ -12,12 +12,19 @@
 #include "common/text.h"
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/fetch.h"
+#include "orchestrator/run/hooks.h"
 #include "orchestrator/run/policy.h"
 #include "orchestrator/run/terminal.h"
 
 #define WAIT_MS 300000
 #define WAITING_MAX 256 /* more is denied */
 #define REASON_MAX 1024 /* VERDICT */
+
+enum asked_as {
+	ASKED_AUDIT,
+	ASKED_FETCH,
+	ASKED_HOOK /* a hook asks: HOOK */
+};
 
 /* An act that waits for the person. */
 struct asked {
@@ -26,7 +33,7 @@ struct asked {
 	char *act, *subject, *detail;
 	char *reason;
 	uint64_t seq;
-	bool fetch; /* FETCH, else AUDIT */
+	enum asked_as as;
 };
 
 TAILQ_HEAD(asked_list, asked);
@@ -180,6 +187,40 @@ settle_fetch(struct approvals *a, struct asked *q, struct worker *w, bool allow,
 }
 
 static void
+tell_hook(struct approvals *a, struct worker *w, uint64_t seq,
+    const char *subject, bool allow, const char *reason, const char *by)
+{
+	run_event(a->run, "permission",
+	    json_pack("{s:s, s:s, s:o, s:s, s:o, s:s}", "worker", w->name,
+		"act", "hook", "subject",
+		json_str_lossy(subject, strlen(subject)), "verdict",
+		allow ? "allow" : "deny", "reason",
+		json_str_lossy(reason, strlen(reason)), "by", by));
+	hooks_answered(a->run, w, seq, allow, by);
+}
+
+static void
+settle(struct approvals *a, struct asked *q, bool allow, const char *by)
+{
+	struct worker *w = sched_worker(a->run, q->worker);
+
+	if (w == NULL)
+		return;
+	switch (q->as) {
+	case ASKED_FETCH:
+		settle_fetch(a, q, w, allow, by);
+		break;
+	case ASKED_HOOK:
+		tell_hook(a, w, q->seq, q->subject, allow, q->reason, by);
+		break;
+	case ASKED_AUDIT:
+		tell(a->run, w, q->seq, q->act, q->subject, q->detail, allow,
+		    q->reason, by);
+		break;
+	}
+}
+
+static void
 answered(void *ctx, enum terminal_answer answer)
 {
 	static const char *const by[] = { "person", "person", "person, run",
@@ -187,21 +228,15 @@ answered(void *ctx, enum terminal_answer answer)
 	struct approvals *a = ctx;
 	struct asked *q = TAILQ_FIRST(&a->list);
 	bool allow = answer == TERMINAL_ONCE || answer == TERMINAL_RUN;
-	struct worker *w;
 	char *key;
 
 	if (q == NULL)
 		return;
-	w = sched_worker(a->run, q->worker);
 	if (answer == TERMINAL_RUN) {
 		key = key_of(q->act, q->subject, q->detail);
 		strv_take(&a->granted, &key);
 	}
-	if (w != NULL && q->fetch)
-		settle_fetch(a, q, w, allow, by[answer]);
-	else if (w != NULL)
-		tell(a->run, w, q->seq, q->act, q->subject, q->detail, allow,
-		    q->reason, by[answer]);
+	settle(a, q, allow, by[answer]);
 	asked_free(a, q);
 	ask_next(a);
 }
@@ -210,20 +245,13 @@ static void
 ask_next(struct approvals *a)
 {
 	struct asked *q, *next;
-	struct worker *w;
 	struct buf b;
 
 	/* Granted meanwhile: asked once is enough. */
 	TAILQ_FOREACH_SAFE (q, &a->list, entry, next) {
 		if (!is_granted(a, q->act, q->subject, q->detail))
 			break;
-		if ((w = sched_worker(a->run, q->worker)) != NULL) {
-			if (q->fetch)
-				settle_fetch(a, q, w, true, "person, run");
-			else
-				tell(a->run, w, q->seq, q->act, q->subject,
-				    q->detail, true, q->reason, "person, run");
-		}
+		settle(a, q, true, "person, run");
 		asked_free(a, q);
 	}
 	if (a->run->plain != NULL)
@@ -245,17 +273,28 @@ ask_next(struct approvals *a)
 	buf_clear(&b);
 }
 
+static bool
+is_waiting(const struct approvals *a, const char *worker, uint64_t seq,
+    enum asked_as as)
+{
+	const struct asked *q;
+
+	TAILQ_FOREACH (q, &a->list, entry)
+		if (strcmp(q->worker, worker) == 0 && q->as == as &&
+		    q->seq == seq)
+			return true;
+	return false;
+}
+
 static void
 put_question(struct approvals *a, const char *worker, uint64_t seq,
     const char *act, const char *subject, const char *detail,
-    const char *reason, bool fetch)
+    const char *reason, enum asked_as as)
 {
 	struct asked *q;
 
-	TAILQ_FOREACH (q, &a->list, entry)
-		if (strcmp(q->worker, worker) == 0 && q->fetch == fetch &&
-		    q->seq == seq)
-			return; /* asked again while it waits */
+	if (is_waiting(a, worker, seq, as))
+		return; /* asked again while it waits */
 	q = xcalloc(1, sizeof *q);
 	q->worker = xstrdup(worker);
 	q->seq = seq;
@@ -263,7 +302,7 @@ put_question(struct approvals *a, const char *worker, uint64_t seq,
 	q->subject = xstrdup(subject);
 	q->detail = detail != NULL ? xstrdup(detail) : NULL;
 	q->reason = xstrdup(reason);
-	q->fetch = fetch;
+	q->as = as;
 	TAILQ_INSERT_TAIL(&a->list, q, entry);
 	a->n++;
 	ask_next(a);
@@ -337,11 +376,61 @@ judge_act(
 	}
 }
 
+static bool
+asks_person(const struct approvals *a)
+{
+	return a->how == ASK_PROMPT && a->n < WAITING_MAX;
+}
+
+void
+approvals_hooked(struct run *r, struct worker *w, const struct permission *p,
+    const char *denied)
+{
+	struct approvals *a = r->approvals;
+	struct asked q = { .subject = p->subject, .seq = p->seq };
+	struct msg_fetch m = { .seq = p->seq, .url = p->subject };
+
+	q.reason = denied != NULL ? (char *)(uintptr_t)denied : p->reason;
+	if (denied != NULL && p->fetch)
+		settle_fetch(a, &q, w, false, "hook");
+	else if (denied != NULL)
+		tell(r, w, p->seq, p->act, p->subject, p->detail, false, denied,
+		    "hook");
+	else if (asks_person(a))
+		put_question(a, w->name, p->seq, p->act, p->subject, p->detail,
+		    p->reason, p->fetch ? ASKED_FETCH : ASKED_AUDIT);
+	else if (p->fetch)
+		fetches_start(r->fetches, w, &m);
+	else
+		tell(r, w, p->seq, p->act, p->subject, p->detail,
+		    a->how == ASK_ALLOW, p->reason, "--ask");
+}
+
+void
+approvals_hook(struct run *r, struct worker *w, uint64_t seq, const char *tool,
+    const char *input, const char *reason)
+{
+	struct approvals *a = r->approvals;
+	char *subject = xasprintf("%s %s", tool, input);
+	bool granted = is_granted(a, "hook", subject, NULL);
+	const char *by = granted ? "person, run" : "--ask";
+
+	if (!granted && asks_person(a))
+		put_question(
+		    a, w->name, seq, "hook", subject, NULL, reason, ASKED_HOOK);
+	else
+		tell_hook(a, w, seq, subject, granted || a->how == ASK_ALLOW,
+		    reason, by);
+	free(subject);
+}
+
 void
 approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 {
 	struct approvals *a = r->approvals;
 	struct msg out = { .type = MSG_VERDICT };
+	struct permission p;
+	const char *why;
 	struct verdict v;
 
 	if (m->seq == w->audit_seq) {
@@ -353,7 +442,20 @@ approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 		handle_send(r, w, &out);
 		return;
 	}
+	if (is_waiting(a, w->name, m->seq, ASKED_AUDIT))
+		return;
+	if (!hooks_passed(r, w, m, &why)) {
+		tell(r, w, m->seq, m->act, m->subject, m->detail, false, why,
+		    "hook");
+		return;
+	}
 	judge_act(a, m, &v);
+	p = (struct permission){ .worker = w->name,
+		.act = (char *)(uintptr_t)m->act,
+		.subject = (char *)(uintptr_t)m->subject,
+		.detail = (char *)(uintptr_t)m->detail,
+		.reason = v.reason,
+		.seq = m->seq };
 	if (v.ruling == RULING_ALLOW)
 		tell(r, w, m->seq, m->act, m->subject, m->detail, true, NULL,
 		    "");
@@ -363,12 +465,8 @@ approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 	else if (is_granted(a, m->act, m->subject, m->detail))
 		tell(r, w, m->seq, m->act, m->subject, m->detail, true,
 		    v.reason, "person, run");
-	else if (a->how == ASK_PROMPT && a->n < WAITING_MAX)
-		put_question(a, w->name, m->seq, m->act, m->subject, m->detail,
-		    v.reason, false);
-	else
-		tell(r, w, m->seq, m->act, m->subject, m->detail,
-		    a->how == ASK_ALLOW, v.reason, "--ask");
+	else if (!hooks_permission(r, &p))
+		approvals_hooked(r, w, &p, NULL);
 	verdict_clear(&v);
 }
 
@@ -392,15 +490,21 @@ bool
 approvals_fetch(struct run *r, struct worker *w, const struct msg_fetch *m)
 {
 	struct approvals *a = r->approvals;
+	struct permission p = { .worker = w->name,
+		.act = (char *)(uintptr_t) "fetch",
+		.subject = (char *)(uintptr_t)m->url,
+		.seq = m->seq,
+		.fetch = true };
 	struct verdict v;
 	bool now;
 
+	if (is_waiting(a, w->name, m->seq, ASKED_FETCH))
+		return false;
 	judge_tool(a->rules, "fetch_url", m->url, &a->where, &v);
-	now = v.ruling != RULING_ASK || a->how != ASK_PROMPT ||
-	    a->n >= WAITING_MAX || is_granted(a, "fetch", m->url, NULL);
-	if (!now)
-		put_question(
-		    a, w->name, m->seq, "fetch", m->url, NULL, v.reason, true);
+	now = v.ruling != RULING_ASK || is_granted(a, "fetch", m->url, NULL);
+	p.reason = v.reason;
+	if (!now && !hooks_permission(r, &p))
+		approvals_hooked(r, w, &p, NULL);
 	verdict_clear(&v);
 	return now;
 }

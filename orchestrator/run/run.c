@@ -26,6 +26,7 @@
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/confine.h"
 #include "orchestrator/run/detect.h"
+#include "orchestrator/run/hooks.h"
 #include "orchestrator/run/network.h"
 #include "orchestrator/run/recipe.h"
 #include "orchestrator/run/reproduce.h"
@@ -63,6 +64,7 @@ on_signal(int signo unused_arg, void *ctx)
 {
 	struct run *r = ctx;
 
+	r->interrupts++;
 	run_end(r, EXIT_INTERRUPTED, "interrupted", "interrupted");
 }
 
@@ -377,6 +379,7 @@ run_through(struct run *r, struct err *e)
 	    (rc = path_mkdirs(cache, 0700, e)) < 0 ||
 	    (rc = confine_find(r, e)) < 0 ||
 	    (rc = approvals_create(r, &r->approvals, e)) < 0 ||
+	    (rc = hooks_begin(r, e)) < 0 || r->phase == PHASE_END ||
 	    (rc = take_snapshot(r, cache, e)) < 0 ||
 	    (rc = find_tests(r, e)) < 0)
 		goto out;
@@ -415,6 +418,32 @@ exit_of(int code)
 	}
 }
 
+/* A Stop hook has the last word on a patch. */
+static bool
+may_deliver(struct run *r, const char *path)
+{
+	char *why = NULL;
+
+	if (hooks_may_deliver(r, path, &why))
+		return true;
+	r->exit = EXIT_UNFIXED;
+	r->status = "unfixed";
+	free(r->why);
+	r->why = xasprintf("a Stop hook refuses the verified patch: %s", why);
+	free(why);
+	return false;
+}
+
+static void
+told_stop(struct run *r)
+{
+	char *why = NULL;
+
+	if (!hooks_may_deliver(r, NULL, &why))
+		log_warn("a Stop hook objects, but there is no patch: %s", why);
+	free(why);
+}
+
 /* The winner's patch to its place, and on the tree when asked. */
 static void
 deliver(struct run *r, char **ret_path)
@@ -427,7 +456,12 @@ deliver(struct run *r, char **ret_path)
 	buf_init(&b, BUF_NOMAX);
 	reproduce_final(r, w, &b);
 	*ret_path = path_join(store_dir(r->store), "patches/final.patch");
-	if ((rc = file_write(*ret_path, b.data, b.len, 0600, &e)) == 0) {
+	if ((rc = file_write(*ret_path, b.data, b.len, 0600, &e)) == 0 &&
+	    !may_deliver(r, *ret_path)) {
+		(void)unlink(*ret_path);
+		free(*ret_path);
+		*ret_path = NULL;
+	} else if (rc == 0) {
 		if (r->o.apply)
 			rc = apply_tree(r->root, b.data, b.len, &e);
 		else if (r->o.branch != NULL)
@@ -456,6 +490,9 @@ finish(struct run *r)
 	sched_close(r);
 	if (r->winner != NULL && r->exit == EXIT_FIXED)
 		deliver(r, &patch);
+	else
+		told_stop(r);
+	hooks_end(r);
 	ev = json_pack("{s:s, s:s, s:i, s:o, s:f}", "status", r->status,
 	    "reason", r->why, "exit", r->exit, "usage",
 	    spend_json(&r->ledger.spent), "wall_s", run_now(r));
@@ -486,6 +523,7 @@ clear(struct run *r)
 	models_free(r);
 	sched_free(r);
 	approvals_free(r->approvals);
+	hooks_free(r->hooks);
 	resume_free(r);
 	audit_close(r->audit);
 	store_close(r->store);

@@ -5,6 +5,7 @@
  *	 "providers": {NAME: {...}},              gateway/model.h
  *	 "sandbox": {"profile": "build", ...},    sandbox/profile_def.h
  *	 "network": {...},                        fetch.h, network.h
+ *	 "hooks": {EVENT: [...]},                 hooks/hook_conf.h
  *	 "review": true}                          review.h
  *
  * Unknown keys are refused by name, since a misspelt limit is no limit.
