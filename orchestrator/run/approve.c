@@ -10,6 +10,7 @@
 #include "common/num.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "orchestrator/run/act.h"
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/fetch.h"
 #include "orchestrator/run/hooks.h"
@@ -308,73 +309,7 @@ put_question(struct approvals *a, const char *worker, uint64_t seq,
 	ask_next(a);
 }
 
-/* --- judging -------------------------------------------------------------- */
-
-/* The person's own commands are theirs. */
-static bool
-is_own(const struct run *r, const char *command)
-{
-	return strv_has(&r->tests, command) || strv_has(&r->o.checks, command);
-}
-
-/* Files that try_edits would change, each in a copy. */
-static void
-judge_paths(const struct approvals *a, const char *detail, struct verdict *v)
-{
-	json_t *j = NULL, *x;
-	struct verdict one;
-	size_t i;
-
-	if (detail == NULL || *detail == '\0' ||
-	    json_parse(detail, strlen(detail), 1 << 16, &j, NULL) < 0)
-		return;
-	json_array_foreach (json_object_get(j, "paths"), i, x) {
-		if (!json_is_string(x))
-			continue;
-		judge_tool(a->rules, "edit_file", json_string_value(x),
-		    &a->where, &one);
-		verdict_join(v, &one);
-	}
-	if (json_is_true(json_object_get(j, "more")) &&
-	    a->rules->blocks_edits && v->ruling == RULING_ALLOW) {
-		v->ruling = RULING_DENY;
-		free(v->reason);
-		v->reason = xstrdup("too many files at once to be judged: "
-				    "try fewer edits");
-	}
-	json_decref(j);
-}
-
-static void
-judge_act(
-    const struct approvals *a, const struct msg_audit *m, struct verdict *v)
-{
-	const struct run *r = a->run;
-	struct verdict more;
-	char *path;
-
-	if (strcmp(m->act, "command") == 0) {
-		judge_command(a->rules, m->subject, &a->where, v);
-	} else if (strcmp(m->act, "test") == 0) {
-		if (is_own(r, m->subject))
-			judge_command(a->rules, "", &a->where, v);
-		else
-			judge_command(a->rules, m->subject, &a->where, v);
-	} else if (strcmp(m->act, "try") == 0) {
-		judge_tool(a->rules, "try_edits", NULL, &a->where, v);
-		if (!is_own(r, m->subject)) {
-			judge_command(a->rules, m->subject, &a->where, &more);
-			verdict_join(v, &more);
-		}
-		judge_paths(a, m->detail, v);
-	} else if (strcmp(m->act, "write") == 0) {
-		path = path_join(r->root, m->subject);
-		judge_tool(a->rules, "edit_file", path, &a->where, v);
-		free(path);
-	} else {
-		judge_tool(a->rules, m->act, m->subject, &a->where, v);
-	}
-}
+/* --- acts ---------------------------------------------------------------- */
 
 static bool
 asks_person(const struct approvals *a)
@@ -449,7 +384,7 @@ approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 		    "hook");
 		return;
 	}
-	judge_act(a, m, &v);
+	act_judge(r, a->rules, &a->where, m, &v);
 	p = (struct permission){ .worker = w->name,
 		.act = (char *)(uintptr_t)m->act,
 		.subject = (char *)(uintptr_t)m->subject,

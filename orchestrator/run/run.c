@@ -25,11 +25,11 @@
 #include "common/text.h"
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/confine.h"
+#include "orchestrator/run/deliver.h"
 #include "orchestrator/run/detect.h"
 #include "orchestrator/run/hooks.h"
 #include "orchestrator/run/network.h"
 #include "orchestrator/run/recipe.h"
-#include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/resume.h"
 #include "orchestrator/run/wall.h"
 #include "orchestrator/verify/apply.h"
@@ -418,68 +418,6 @@ exit_of(int code)
 	}
 }
 
-/* A Stop hook has the last word on a patch. */
-static bool
-may_deliver(struct run *r, const char *path)
-{
-	char *why = NULL;
-
-	if (hooks_may_deliver(r, path, &why))
-		return true;
-	r->exit = EXIT_UNFIXED;
-	r->status = "unfixed";
-	free(r->why);
-	r->why = xasprintf("a Stop hook refuses the verified patch: %s", why);
-	free(why);
-	return false;
-}
-
-static void
-told_stop(struct run *r)
-{
-	char *why = NULL;
-
-	if (!hooks_may_deliver(r, NULL, &why))
-		log_warn("a Stop hook objects, but there is no patch: %s", why);
-	free(why);
-}
-
-/* The winner's patch to its place, and on the tree when asked. */
-static void
-deliver(struct run *r, char **ret_path)
-{
-	struct subtask *w = r->winner;
-	struct err e = { 0 };
-	struct buf b;
-	int rc = 0;
-
-	buf_init(&b, BUF_NOMAX);
-	reproduce_final(r, w, &b);
-	*ret_path = path_join(store_dir(r->store), "patches/final.patch");
-	if ((rc = file_write(*ret_path, b.data, b.len, 0600, &e)) == 0 &&
-	    !may_deliver(r, *ret_path)) {
-		(void)unlink(*ret_path);
-		free(*ret_path);
-		*ret_path = NULL;
-	} else if (rc == 0) {
-		if (r->o.apply)
-			rc = apply_tree(r->root, b.data, b.len, &e);
-		else if (r->o.branch != NULL)
-			rc = apply_branch(
-			    r->root, r->o.branch, b.data, b.len, w->fix, &e);
-	}
-	buf_clear(&b);
-	if (rc == 0)
-		return;
-	/* Verified, but not where the person wanted it. */
-	r->exit = EXIT_FATAL;
-	r->status = "error";
-	free(r->why);
-	r->why = xasprintf("the fix is verified but could not be put in "
-			   "place: %s",
-	    e.text);
-}
-
 static void
 finish(struct run *r)
 {
@@ -489,9 +427,9 @@ finish(struct run *r)
 
 	sched_close(r);
 	if (r->winner != NULL && r->exit == EXIT_FIXED)
-		deliver(r, &patch);
+		deliver_patch(r, &patch);
 	else
-		told_stop(r);
+		deliver_none(r);
 	hooks_end(r);
 	ev = json_pack("{s:s, s:s, s:i, s:o, s:f}", "status", r->status,
 	    "reason", r->why, "exit", r->exit, "usage",

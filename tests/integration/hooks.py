@@ -4,7 +4,6 @@ makes the calls; a run per group of hooks shows what comes of them."""
 import glob
 import json
 import os
-import re
 import signal
 import sys
 import time
@@ -78,8 +77,8 @@ class Bench:
         with FakeServer(script, key=KEY) as s:
             self.settings(hooks, s, permissions)
             r = self.box.run(repo, "-t", lib.SMALL_TEST, "-m",
-                             "openai/fake-model", "--topology", "single",
-                             *args, env=dict(s.env(), **env),
+                             "openai/fake-model", "--topology",
+                             more.pop("topology", "single"), *args, env=dict(s.env(), **env),
                              timeout=more.pop("timeout", 120), **more)
             lib.equal(s.errors(), "", "the server is fine")
         return r
@@ -150,10 +149,428 @@ def deciding(b):
               "the answer is an event", r)
 
 
+
+UPDATE = r"""
+import json, sys
+j = json.load(sys.stdin)
+c = j["tool_input"].get("command", "")
+new = None
+if "narrow" in c:
+    new = {"command": "echo slim"}
+elif "widen" in c:
+    new = {"command": "sudo id"}
+elif "wrong" in c:
+    new = {"command": 5}
+elif "path" in j["tool_input"]:
+    new = dict(j["tool_input"], path="test.sh")
+if new:
+    print(json.dumps({"hookSpecificOutput": {
+        "hookEventName": "PreToolUse", "updatedInput": new,
+        "additionalContext": "input changed"}}))
+"""
+
+
+def script(box, name, text):
+    path = os.path.join(box.home, name)
+    lib.write(path, text)
+    return "%s -I %s" % (sys.executable, path)
+
+
+def inputs(b):
+    """What a hook gets, and what becomes of an input that it changes."""
+    hostile = ("printf %s '`touch " + b.box.home + "/RAN`' \"$(touch " +
+               b.box.home + "/RAN)\" '\"\\\\\"' '--x' \x01\x1b[2J\u202e\u00e9 "
+               "\U0001f600; touch " + b.box.home + "/RAN")
+    fds = os.path.join(b.box.home, "fds")
+    hooks = {
+        "PreToolUse": [
+            group("Bash", hook(b.log("pre")),
+                  hook("env >%s/env; ls /proc/self/fd >%s; pwd >%s/cwd" % (
+                      b.box.home, fds, b.box.home))),
+            group("Bash|Edit", hook(script(b.box, "update.py", UPDATE)))],
+        "PostToolUse": [group("run_command", hook(
+            "echo '{\"decision\":\"block\",\"reason\":\"not so loud\","
+            "\"hookSpecificOutput\":{\"additionalContext\":\"told after\"},"
+            "\"systemMessage\":\"for the person\"}'"), hook(b.log("post")))],
+        "PostToolUseFailure": [group("", hook(b.log("failure")))]}
+    r = b.run(hooks, [command(hostile), command("echo narrow; sudo x"),
+                      command("echo widen"), command("echo wrong"),
+                      call("read_file", path="nowhere"),
+                      call("edit_file", **FIX)],
+              end=[call("run_command", command="sed -i s/-lt/-gt/ max.sh"),
+                   call("finish", **FINISH)],
+              env={"AWS_SECRET_ACCESS_KEY": "sk-other", "FORAY_X": "y"})
+    lib.equal(r.status, 0, "the run goes on", r)
+    pre = b.logged("pre")
+    lib.equal(pre[0]["tool_input"], {"command": hostile},
+              "hostile strings arrive as they are")
+    lib.check(not os.path.exists(os.path.join(b.box.home, "RAN")),
+              "and no shell outside has seen them")
+    run = b.box.runs()[-1]
+    worker = r.all("tool_call")[0]["worker"]
+    lib.equal({k: pre[0].get(k) for k in (
+        "session_id", "transcript_path", "cwd", "permission_mode",
+        "hook_event_name", "tool_name", "agent_id", "agent_type")},
+              {"session_id": os.path.basename(run), "transcript_path":
+               "%s/sessions/%s.jsonl" % (run, worker), "cwd": b.repo,
+               "permission_mode": "default", "hook_event_name": "PreToolUse",
+               "tool_name": "run_command", "agent_id": worker,
+               "agent_type": "explore"}, "what it is told")
+    lib.check(pre[0]["tool_use_id"], "the call's id", pre[0])
+    said = b.results()
+    lib.check("slim" in said[1] and "sudo" not in said[1] and
+              "input changed" in said[1],
+              "an input is narrowed, with a context", said[1])
+    lib.check(said[2].startswith("error: denied") and "hook" not in
+              said[2].split("\n")[0] and "built in" in said[2],
+              "a changed input is judged by the rules", said[2])
+    lib.check("can't be taken" in said[3] and "command" in said[3],
+              "one of a wrong type is refused", said[3])
+    lib.check("protected" in said[5] or "test" in said[5],
+              "and a changed path, too", said[5])
+    lib.check(said[5].startswith("error"), "it is an error", said[5])
+    lib.check("not so loud" in said[0] and "told after" in said[0],
+              "PostToolUse speaks to the model", said[0])
+    lib.check("for the person" in r.err, "systemMessage is shown", r)
+    post = b.logged("post")
+    lib.check("exit status" in post[0]["tool_response"],
+              "tool_response", post[0])
+    failures = b.logged("failure")
+    lib.check(any(f["tool_name"] == "read_file" and
+                  "nowhere" in f["error"] for f in failures),
+              "PostToolUseFailure", failures)
+    env = lib.read(os.path.join(b.box.home, "env"))
+    lib.check(KEY not in env and "sk-other" not in env and "API_KEY" not in
+              env and "FORAY_X" not in env, "no key is in its environment",
+              env)
+    lib.check("FORAY_RUN=" + os.path.basename(run) in env and
+              "FORAY_PROJECT_DIR=" + b.repo in env and "PATH=" in env,
+              "what it may know is", env)
+    lib.equal(lib.read(fds).split(), ["0", "1", "2", "3"],
+              "no descriptor is inherited (3 is that of ls)")
+    lib.equal(lib.read(os.path.join(b.box.home, "cwd")).strip(), b.repo,
+              "it runs at the top of the repository")
+
+
+def failures(b):
+    """Whatever goes wrong with a hook: a warning, with failClosed a block."""
+    cases = (
+        ("status", "echo went wrong >&2; exit 3", "exit status 3: went wrong"),
+        ("crash", "kill -SEGV $$", "exit status 139"),
+        ("json", "echo '{\"continue\": 5}'", "continue"),
+        ("cut", "echo '{'", "JSON"),
+        ("time", "setsid -w sh -c 'sleep 0'; sleep 97 & sleep 98",
+         "time limit of 1"),
+        ("much", "head -c 1073741824 /dev/zero", "16 MiB"),
+    )
+    harmless = (
+        ("holds", "sleep 99 & exit 0"),
+        ("stderr", "head -c 300000 /dev/zero >&2; exit 0"),
+        ("lots", "head -c 300000 /dev/zero | tr '\\0' x; exit 0"),
+        ("deaf", "exec <&-; exit 0"),
+    )
+
+    def hooks(**more):
+        return {"PreToolUse": [group("run_command", *[
+            hook("grep -q 'case-%s' || exit 0; %s" % (name, text), timeout=1,
+                 **more) for name, text, *_ in cases + harmless])]}
+
+    calls = [command("echo case-%s" % c[0]) for c in cases + harmless]
+    calls.append(command("echo case-deaf " + "x" * 6000))
+    for closed in (False, True):
+        what = "failClosed: " if closed else "open: "
+        r = b.run(hooks(failClosed=True) if closed else hooks(), calls)
+        lib.equal(r.status, 0, what + "the run goes on", r)
+        said = b.results()
+        for i, (name, _, says) in enumerate(cases):
+            blocked = said[i].startswith("error: denied by a hook")
+            lib.equal(blocked, closed, what + name, said[i])
+            lib.check(says in r.err, what + name + " is warned of", r.err)
+            if closed:
+                lib.check(says in said[i], name + ": the model knows why",
+                          said[i])
+        for i, (name, _) in enumerate(harmless):
+            lib.check("case-" + name in said[len(cases) + i] and
+                      "error" not in said[len(cases) + i],
+                      what + name + " is none", said[len(cases) + i])
+        ends = [x["verdict"] for x in b.audit() if x["verdict"] != "none" and
+                x["verdict"] != "start"]
+        lib.equal(ends, ["deny" if closed else "failed"] * len(cases),
+                  what + "the audit")
+        rest = [p for p in lib.descendants() if p.name == "sleep"]
+        lib.check(not rest, what + "trees are ended whole", rest)
+
+
+def everywhere(b):
+    """The events of a run, in their order; contexts; a worker sent on."""
+    log = b.log("events")
+    once = os.path.join(b.box.home, "once")
+    hooks = {e: [{"hooks": [hook(log)]}] for e in (
+        "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse",
+        "SubagentStart", "SubagentStop", "Stop", "SessionEnd", "PreCompact")}
+    hooks["SessionStart"].append(group("startup", hook("echo START-CONTEXT")))
+    hooks["SessionStart"].append(group("resume", hook("echo OTHER-CONTEXT")))
+    hooks["UserPromptSubmit"].append({"hooks": [hook("echo PROMPT-CONTEXT")]})
+    hooks["SubagentStart"].append(group("explore", hook(
+        'echo \'{"hookSpecificOutput":{"additionalContext":"SUB-CONTEXT"}}\'')))
+    hooks["SubagentStop"].append({"hooks": [hook(
+        "test -e %s && exit 0; touch %s; echo look once more >&2; exit 2" % (
+            once, once))]})
+    r = b.run(hooks, [], "the issue", end=[
+        *END, {"text": "", "calls": [
+            {"name": "run_command", "arguments": {"command": "echo again"}}]},
+        call("finish", **FINISH)])
+    lib.equal(r.status, 0, "all events: fixed", r)
+    seen = b.logged("events")
+    lib.equal([e["hook_event_name"] for e in seen],
+              ["SessionStart", "UserPromptSubmit", "SubagentStart"] +
+              ["PreToolUse", "PostToolUse"] * 2 + ["SubagentStop"] +
+              ["PreToolUse", "PostToolUse"] * 2 + ["SubagentStop", "Stop",
+                                                   "SessionEnd"],
+              "events in their order")
+    lib.equal(seen[1]["prompt"], "the issue", "the prompt")
+    stops = [e for e in seen if e["hook_event_name"] == "SubagentStop"]
+    lib.equal([e["stop_hook_active"] for e in stops], [False, True],
+              "a worker was sent on once")
+    lib.check(os.path.basename(seen[-2]["patch_path"]) == "final.patch" and
+              seen[-2]["status"] == "fixed", "Stop names the patch", seen[-2])
+    lib.equal(seen[-1]["reason"], "fixed", "SessionEnd")
+    text = "".join(lib.read(f) for f in glob.glob(os.path.join(
+        b.box.runs()[-1], "sessions/*.jsonl")))
+    for word in ("START-CONTEXT", "PROMPT-CONTEXT", "SUB-CONTEXT",
+                 "look once more"):
+        lib.check(word in text, word + " reaches the model")
+    lib.check("OTHER-CONTEXT" not in text, "matchers of SessionStart")
+    kinds = {e["kind"] for e in r.all("worker_started")}
+    lib.check({"baseline", "verify"} <= kinds and
+              {e.get("agent_type") for e in seen} == {None, "explore"},
+              "baseline and verification have no hooks", kinds)
+
+
+def last_word(b):
+    """Stop refuses a patch, UserPromptSubmit a task, and one ends the run."""
+    fix = [*END]
+    r = b.run({"Stop": [{"hooks": [hook("echo not on a friday >&2; exit 2")]}],
+               "SessionEnd": [{"hooks": [hook(b.log("end"))]}]},
+              [], "--apply", end=fix)
+    lib.equal((r.status, r.finished["status"]), (1, "unfixed"),
+              "Stop refuses", r)
+    lib.check("not on a friday" in r.finished["reason"] and
+              "patch" not in r.finished, "and says why", r)
+    lib.equal(lib.read(os.path.join(b.repo, "max.sh")), lib.SMALL["max.sh"],
+              "nothing was applied")
+    lib.equal([e["reason"] for e in b.logged("end")], ["unfixed"],
+              "SessionEnd knows")
+    r = b.run({"UserPromptSubmit": [{"hooks": [hook(
+        "grep -q secret && { echo no secrets >&2; exit 2; }; exit 0")]}]},
+              [], "a secret issue", end=fix)
+    lib.equal(r.status, 2, "UserPromptSubmit refuses", r)
+    lib.check("no secrets" in r.finished["reason"] and
+              not r.all("assigned"), "before anything is started", r)
+    r = b.run({"PreToolUse": [group("", hook(
+        'echo \'{"continue":false,"stopReason":"enough"}\''))]},
+              [command("echo x")], end=fix)
+    lib.equal((r.status, r.finished["status"]), (130, "interrupted"),
+              "continue: false ends the run", r)
+    lib.check("enough" in r.finished["reason"], "with its reason", r)
+    lib.check(not b.audit("command"), "and nothing was run")
+
+
+def asked(b):
+    """PermissionRequest denies what the rules ask about, and never allows."""
+    allow = ('echo \'{"hookSpecificOutput":{"decision":{"behavior":"allow"},'
+             '"permissionDecision":"allow"}}\'')
+    deny = ('grep -q "sudo two" && echo \'{"hookSpecificOutput":{"decision":'
+            '{"behavior":"deny","message":"no TWO"}}}\'; exit 0')
+    hooks = {"PermissionRequest": [group("Bash", hook(b.log("asked")),
+                                         hook(allow), hook(deny))]}
+    calls = [command("sudo one"), command("sudo two"), command("echo three")]
+    for how, first in (("deny", "error: denied"), ("allow", "exit status")):
+        r = b.run(hooks, calls, "--ask", how)
+        said = b.results()
+        lib.check(said[0].startswith(first), "--ask %s decides" % how, said[0])
+        lib.check(said[1].startswith("error: denied") and "no TWO" in said[1],
+                  "--ask %s: a hook denies" % how, said[1])
+        lib.check("three" in said[2], "what is not asked about", said[2])
+        lib.equal([e["by"] for e in r.all("permission")], ["--ask", "hook"],
+                  "--ask %s: who said so" % how, r)
+    lib.equal([e["tool_input"]["command"] for e in b.logged("asked")][:2],
+              ["sudo one", "sudo two"], "it sees what is asked about")
+
+
+def workspace(b):
+    """Hooks in the worker's sandbox: what they write is in the patch."""
+    tidy = "sed -i 's/echo/printf %s\\\\\\\\n/' max.sh; test ! -e " + \
+        b.box.home + "/.config"
+    hooks = {
+        "PostToolUse": [group("Edit", hook(tidy, where="workspace"))],
+        "PreToolUse": [group("Bash", hook(
+            "grep -q blocked && { echo by the workspace >&2; exit 2; }; "
+            "echo noise; exit 0", where="workspace"),
+                             hook(b.log("outside")),
+                             hook("cat >/dev/null; sleep 30", timeout=1,
+                                  where="workspace"),
+                             hook("grep -q stopped && echo "
+                                  "'{\"continue\":false,\"stopReason\":"
+                                  "\"from inside\"}'; exit 0",
+                                  where="workspace"))],
+        "SubagentStop": [{"hooks": [hook("echo '# last' >>max.sh",
+                                         where="workspace")]}]}
+    r = b.run(hooks, [command("echo blocked"), command("echo free"),
+                      command("echo stopped")], "--apply")
+    lib.equal(r.status, 0, "workspace: fixed", r)
+    said = b.results()
+    lib.check("by the workspace" in said[0] and said[0].startswith("error"),
+              "exit 2 blocks there, too", said[0])
+    lib.check("free" in said[1], "exit 0 does not", said[1])
+    lib.check("from inside" in said[2] and said[2].startswith("error"),
+              "it can't end the run, but blocks", said[2])
+    lib.equal(len(b.logged("outside")), 3, "hooks outside run beside it")
+    lib.check("timed out after 1" in r.err, "its time limit", r)
+    text = lib.read(os.path.join(b.repo, "max.sh"))
+    lib.check("PostToolUse hook" not in r.err, "it sees no home", r.err)
+    lib.check("printf" in text and "-gt" in text and "# last" in text,
+              "what it formatted is in the patch", text)
+    lib.check(any(x["verdict"] == "start" and x["detail"]["where"] ==
+                  "workspace" for x in b.audit() if "where" in x["detail"]),
+              "and in the audit", b.audit())
+
+
+def refused(b):
+    """Settings that can't be taken, and hooks of a repository."""
+    good = hook("true")
+    for hooks, says in (
+            ([], "object"), ({"PreTool": []}, "PreTool"),
+            ({"Stop": {}}, "hooks.Stop"),
+            ({"PreToolUse": [{"hooks": [good], "match": "x"}]}, "match"),
+            ({"PreToolUse": [{}]}, "hooks.PreToolUse[0]"),
+            ({"PreToolUse": [group("a{3}", good)]}, "matcher"),
+            ({"PreToolUse": [group("(", good)]}, "regular expression"),
+            ({"Stop": [group("x", good)]}, "matcher"),
+            ({"PreToolUse": [group("", hook(""))]}, "command"),
+            ({"PreToolUse": [group("", hook("x", timeout=601))]}, "timeout"),
+            ({"PreToolUse": [group("", hook("x", timeout="1"))]}, "timeout"),
+            ({"PreToolUse": [group("", hook("x", where="here"))]}, "where"),
+            ({"Stop": [group("", hook("x", where="workspace"))]}, "where"),
+            ({"SessionEnd": [group("", hook("x", failClosed=True))]},
+             "failClosed"),
+            ({"PreToolUse": [group("", dict(good, type="http"))]}, "type"),
+            ({"PreToolUse": [group("", good, dict(good, env={}))]},
+             "hooks[1]")):
+        r = b.run(hooks, [])
+        lib.equal(r.status, 2, "refused: %s" % hooks, r)
+        lib.check(says in r.err and "settings.json" in r.err,
+                  "%s: it says %s" % (hooks, says), r)
+    ran = os.path.join(b.box.home, "REPO-RAN")
+    repo = b.box.repo("hooks-repo", lib.small(**{
+        ".foray/settings.json": json.dumps({"hooks": {
+            e: [{"hooks": [hook("touch " + ran)]}]
+            for e in ("SessionStart", "PreToolUse", "Stop", "SessionEnd")}})}))
+    for own in ({}, {"PreToolUse": [group("", hook(b.log("own")))]}):
+        r = b.run(own, [command("echo x")], repo=repo)
+        lib.equal(r.status, 0, "a repository with hooks", r)
+        lib.check(not os.path.exists(ran), "its hooks never run", r)
+        lib.check(any("hooks" in x for e in r.all("policy_ignored")
+                      for x in e["what"]), "they are listed", r)
+        lib.check(any("hooks" in x["subject"] and x["verdict"] == "deny"
+                      for x in b.audit("settings")), "and recorded")
+    lib.check(b.logged("own"), "the person's own do")
+
+
+def plan_of(n):
+    return [{"statement": "guess number %d is the fault" % i,
+             "place": "max.sh:2", "refuted_by": "test %d passes" % i}
+            for i in range(1, n + 1)]
+
+
+def at_once(b, workers=16):
+    """Many workers at the same time: all are asked, eight run at once."""
+    log = os.path.join(b.box.home, "spans")
+    timed = ("cat >/dev/null; a=$(date +%s%N); sleep 0.3; "
+             "echo $a $(date +%s%N) >>" + log)
+    script = {"scripts": [
+        {"match": r"guess number (?P<n>\d+) is", "on": "user", "turns": [
+            command("echo {{n}}"), command("echo {{n}} again"),
+            {"text": "", "calls": [{"name": "finish", "arguments": {
+                "verdict": "refuted"}}]}]},
+        {"match": "", "turns": [{"text": "", "calls": [
+            {"name": "finish", "arguments": {
+                "verdict": "done", "hypotheses": plan_of(workers)}}]}]}]}
+    r = b.run({"PreToolUse": [group("Bash", hook(timed))]}, [], "-n",
+              str(workers), script=script, topology="hypotheses", timeout=300)
+    spans = [tuple(map(int, x.split())) for x in lib.read(log).splitlines()]
+    lib.equal(len(spans), 2 * workers, "each call was asked about, once", r)
+    most = max(sum(a <= t < e for a, e in spans) for t, _ in spans)
+    lib.check(2 <= most <= 8, "%d ran at once" % most)
+    lib.equal(len([x for x in b.audit("command")]), 2 * workers,
+              "and each was made")
+
+
+def killed(b):
+    """kill -9 in the middle of a hook: nothing of it is left; resumed."""
+    started = os.path.join(b.box.home, "STARTED")
+    slow = ("test -e %s && exit 0; sleep 96 & touch %s; cat >/dev/null; "
+            "sleep 95" % (started, started))
+    repo = b.box.repo("hooks-killed", lib.SMALL)
+    with FakeServer({"turns": [command("echo first"), *END]}, key=KEY) as s:
+        b.settings({"PreToolUse": [group("Bash", hook(slow))],
+                    "SessionStart": [group("resume", hook(b.log("resume")))]},
+                   s)
+        live = b.box.start(repo, "-t", lib.SMALL_TEST, "-m",
+                           "openai/fake-model", "--topology", "single",
+                           env=s.env())
+        lib.check(lib.wait_until(lambda: os.path.exists(started), 60),
+                  "the hook runs")
+        time.sleep(0.2)
+        tree = lib.descendants(live.pid)
+        lib.equal(len([p for p in tree if p.name == "sleep"]), 2,
+                  "with all that it started", tree)
+        live.signal(signal.SIGKILL)
+        live.process.wait()
+        rest = lib.left_alive(tree, seconds=5)
+        lib.check(not rest, "kill -9: nothing is left, the hook neither", rest)
+        live.wait(5)
+        r = b.box.do("resume", "--json", env=s.env(), timeout=120)
+        lib.equal(r.status, 0, "resumed, and fixed", r)
+    ends = [x["verdict"] for x in b.audit()]
+    lib.equal(ends, ["start", "start", "none", "start", "none"],
+              "the audit shows a start without an end, then both")
+    lib.equal([e["source"] for e in b.logged("resume")], ["resume"],
+              "SessionStart knows")
+    lib.equal(b.box.do("audit", "--verify").status, 0, "the chain holds")
+
+
+def interrupted(b):
+    """Ctrl-C in a hook of the beginning, and in one of the end."""
+    mark = os.path.join(b.box.home, "MARK")
+    for event in ("SessionStart", "SessionEnd"):
+        if os.path.exists(mark):
+            os.unlink(mark)
+        repo = b.box.repo("hooks-int-" + event, lib.SMALL)
+        with FakeServer({"turns": [*END]}, key=KEY) as s:
+            b.settings({event: [{"hooks": [hook(
+                "touch %s; sleep 94" % mark)]}]}, s)
+            live = b.box.start(repo, "-t", lib.SMALL_TEST, "-m",
+                               "openai/fake-model", "--topology", "single",
+                               env=s.env())
+            lib.check(lib.wait_until(lambda: os.path.exists(mark), 60),
+                      event + " runs")
+            live.signal(signal.SIGINT)
+            r = live.wait(20)
+        lib.equal(r.status, 130 if event == "SessionStart" else 0,
+                  event + ": interrupted", r)
+
+
+ALL = (deciding, inputs, failures, everywhere, last_word, asked, workspace,
+       refused, at_once, killed, interrupted)
+
+
 def main():
     with lib.Box() as box:
         b = Bench(box)
-        deciding(b)
+        for part in ALL:
+            if not sys.argv[1:] or part.__name__ in sys.argv[1:]:
+                part(b)
     lib.done()
 
 

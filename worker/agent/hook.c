@@ -76,17 +76,26 @@ read_head(int fd, struct buf *b)
 	}
 }
 
-/* What the command came to, as a HOOK of its own. */
-static int
-run_here(struct agent *a, const struct msg_answer *m, struct msg_hook *in,
-    struct buf *err, struct exec *x, char *failure, size_t size)
-{
+/* A command, and what it came to. */
+struct here {
 	struct sandbox_spec spec;
+	struct exec x;
+	struct buf err;
+	char failure[500];
+};
+
+/* h: zeroed; *ret borrows from it. */
+static void
+run_here(struct agent *a, const struct msg_answer *m, struct here *h,
+    struct msg_hook *ret)
+{
+	struct exec *x = &h->x;
 	struct err e = { 0 };
 	int rc;
 
-	command_spec(a, &a->cfg.inner, msg_str(m->command), &spec);
-	x->spec = &spec;
+	buf_init(&h->err, OUTPUT_KEPT + 1);
+	command_spec(a, &a->cfg.inner, msg_str(m->command), &h->spec);
+	x->spec = &h->spec;
 	x->input = msg_str(m->feed);
 	x->input_len = strlen(msg_str(m->feed));
 	x->timeout_ms = m->timeout_ms;
@@ -94,23 +103,29 @@ run_here(struct agent *a, const struct msg_answer *m, struct msg_hook *in,
 	x->err_fd = nameless(a, &e);
 	rc = x->err_fd < 0 ? x->err_fd : exec_run(x, &e);
 	if (rc < 0)
-		(void)snprintf(failure, size, "%.400s", e.text);
+		(void)snprintf(h->failure, sizeof h->failure, "%.400s", e.text);
 	else if (x->timed_out || x->too_much)
-		exec_status_str(x, failure, size);
+		exec_status_str(x, h->failure, sizeof h->failure);
 	if (x->err_fd > 0)
-		read_head(x->err_fd, err);
+		read_head(x->err_fd, &h->err);
 	fd_close(&x->err_fd);
 	a->hook_ran = true;
-	in->result = true;
-	in->status = (uint64_t)(x->status & 255);
-	in->failure = *failure != '\0' ? failure : NULL;
-	in->out = x->head.len > 0 ? x->head.data : NULL;
-	in->out_len = x->head.len;
-	in->err = err->len > 0 ? err->data : NULL;
-	in->err_len = err->len;
-	in->cut = x->tail_total > 0;
-	spec_clear(&spec);
-	return rc;
+	ret->result = true;
+	ret->status = (uint64_t)(x->status & 255);
+	ret->failure = h->failure[0] != '\0' ? h->failure : NULL;
+	ret->out = x->head.len > 0 ? x->head.data : NULL;
+	ret->out_len = x->head.len;
+	ret->err = h->err.len > 0 ? h->err.data : NULL;
+	ret->err_len = h->err.len;
+	ret->cut = x->tail_total > 0;
+}
+
+static void
+here_clear(struct here *h)
+{
+	exec_clear(&h->x);
+	spec_clear(&h->spec);
+	buf_clear(&h->err);
 }
 
 /* --- asking -------------------------------------------------------------- */
@@ -143,17 +158,12 @@ ask(struct agent *a, const struct msg_hook *in, struct msg **ret, struct err *e)
 
 	while (r == 0 && strcmp(m->u.answer.verdict, "run") == 0) {
 		struct msg_hook done = { .event = in->event };
-		struct exec x = { 0 };
-		char failure[500] = "";
-		struct buf err;
+		struct here h = { .x = { .err_fd = -1 } };
 
-		buf_init(&err, OUTPUT_KEPT + 1);
-		(void)run_here(
-		    a, &m->u.answer, &done, &err, &x, failure, sizeof failure);
+		run_here(a, &m->u.answer, &h, &done);
 		msg_free(m);
 		r = ask_once(a, &done, &m, e);
-		exec_clear(&x);
-		buf_clear(&err);
+		here_clear(&h);
 	}
 	if (r == 0)
 		*ret = m;
