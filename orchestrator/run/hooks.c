@@ -282,6 +282,14 @@ hook_call_begin(struct hook_call *c)
 	step(c);
 }
 
+/* Before its time: nobody waits for it any more. */
+static void
+ended(const struct hook_call *c)
+{
+	(void)record(c, "ended", json_object());
+	tell(c, "finished", json_pack("{s:s}", "verdict", "ended"));
+}
+
 void
 hook_call_free(struct hook_call *c)
 {
@@ -290,6 +298,8 @@ hook_call_free(struct hook_call *c)
 	if (c == NULL)
 		return;
 	h = c->r->hooks;
+	if (c->proc != NULL || c->in_workspace)
+		ended(c);
 	if (c->proc != NULL) {
 		hook_proc_kill(c->proc);
 		h->running--;

@@ -135,6 +135,26 @@ below_root(const struct run *r, const char *path)
 	return rel;
 }
 
+/* As git writes a name with unusual bytes. Yours. */
+static char *
+quoted(const char *name)
+{
+	struct buf b;
+
+	buf_init(&b, BUF_NOMAX);
+	for (; *name != '\0'; name++) {
+		unsigned char c = (unsigned char)*name;
+
+		if (c == '"' || c == '\\')
+			(void)buf_printf(&b, "\\%c", c);
+		else if (c < 0x20 || c >= 0x7f)
+			(void)buf_printf(&b, "\\%03o", c);
+		else
+			(void)buf_addc(&b, (char)c);
+	}
+	return buf_detach(&b, NULL);
+}
+
 static bool
 passed_path(const struct run *r, const struct hook_side *s, const char *rel)
 {
@@ -154,7 +174,11 @@ passed_path(const struct run *r, const struct hook_side *s, const char *rel)
 	if (*r->workdir == '\0' || in == NULL)
 		in = rel;
 	patch = passed_str(s, "patch", "");
-	return *in != '\0' && strstr(patch, in) != NULL;
+	own = quoted(in);
+	same = *in != '\0' &&
+	    (strstr(patch, in) != NULL || strstr(patch, own) != NULL);
+	free(own);
+	return same;
 }
 
 /* Once for one act; asked again it is the same act. */

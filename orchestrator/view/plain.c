@@ -342,6 +342,17 @@ on_permission(struct plain *p, const json_t *ev)
 	    allow ? "allowed" : "denied", str(ev, "by"), str(ev, "reason"));
 }
 
+static void
+on_hook(struct plain *p, const json_t *ev)
+{
+	const char *verdict = str(ev, "verdict");
+
+	if (strcmp(verdict, "deny") == 0)
+		printed(p, ev,
+		    *str(ev, "worker") != '\0' ? str(ev, "worker") : "hook",
+		    "denied (%s hook): %s", str(ev, "on"), str(ev, "reason"));
+}
+
 void
 plain_hold(struct plain *p, bool hold)
 {
@@ -357,6 +368,7 @@ static const struct {
 	{ "run_started", on_run_started },
 	{ "reviewed", on_reviewed },
 	{ "permission", on_permission },
+	{ "hook", on_hook },
 	{ "snapshot", on_snapshot },
 	{ "baseline", on_baseline },
 	{ "planned", on_planned },

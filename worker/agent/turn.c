@@ -180,8 +180,8 @@ start(struct turns *t, struct err *e)
 		r = conv_add_user(&t->conv, NULL, msg_str(task->prompt), e);
 	if (r == 0 && *msg_str(task->role) != '\0')
 		r = conv_add_user(&t->conv, NULL, task->role, e);
-	(void)hook_event(t->a, "SubagentStart", NULL, false, &context);
-	if (r == 0 && context != NULL)
+	if (hook_event(t->a, "SubagentStart", NULL, false, &context) &&
+	    r == 0 && context != NULL)
 		r = conv_add_user(&t->conv, NULL, context, e);
 	free(context);
 	t->ctx.fixed = t->conv.n;
