@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 """Hooks: the person's own programs at the events of a run. A scripted model
 makes the calls; a run per group of hooks shows what comes of them."""
+import fcntl
 import glob
 import json
 import os
+import pty
+import select
 import signal
 import sys
+import termios
+import threading
 import time
 
 import lib
@@ -46,12 +51,13 @@ class Bench:
         self.box = box
         self.n = 0
 
-    def settings(self, hooks, server, permissions=None):
+    def settings(self, hooks, server, permissions=None, models=None):
         lib.write(os.path.join(self.box.home, ".config/foray/settings.json"),
                   json.dumps({
                       "hooks": hooks, "permissions": permissions or {},
                       "providers": {"openai": {
                           "api": "openai-chat", "base_url": server.base(),
+                          "models": models or {},
                           "key_env": "OPENAI_API_KEY"}}}))
 
     def log(self, name):
@@ -75,7 +81,7 @@ class Bench:
         script = more.pop("script", None) or {"turns": [*turns, *end]}
         env = more.pop("env", {})
         with FakeServer(script, key=KEY) as s:
-            self.settings(hooks, s, permissions)
+            self.settings(hooks, s, permissions, more.pop("models", None))
             r = self.box.run(repo, "-t", lib.SMALL_TEST, "-m",
                              "openai/fake-model", "--topology",
                              more.pop("topology", "single"), *args, env=dict(s.env(), **env),
@@ -561,8 +567,115 @@ def interrupted(b):
                   event + ": interrupted", r)
 
 
+def guarded(b):
+    """A hook at every call keeps no honest call from being made, also where
+    paths are relative to a directory below."""
+    patch = ("--- a/own/n\u00e4me.txt\n+++ b/own/n\u00e4me.txt\n"
+             "@@ -1 +1 @@\n-old\n+new\n")
+    envelope = ("*** Begin Patch\n*** Update File: ./own/b.txt\n-old\n+new\n"
+                "*** Add File: own/c.txt\n+new\n*** End Patch\n")
+    repo = b.box.repo("hooks-guarded", {
+        "sub/" + k: v for k, v in lib.small(**{
+            "own/n\u00e4me.txt": "old\n", "own/b.txt": "old\n"}).items()})
+    calls = [
+        command("echo one"), call("read_file", path="own/b.txt"),
+        call("list_dir"), call("grep", pattern="old", path="own"),
+        call("edit_file", path=repo + "/sub/own/d.txt", old="", new="d\n"),
+        call("edit_file", path="../top.txt", old="", new="t\n"),
+        call("apply_patch", patch=patch), call("apply_patch", patch=envelope),
+        call("try_edits", check="sh test.sh", edits=[{"changes": [FIX]}]),
+        call("update_todos", todos=[{"text": "x", "done": False}])]
+    for matcher in ("*", "Edit|run_command"):
+        r = b.run({"PreToolUse": [group(matcher, hook("cat >/dev/null"))]},
+                  calls, repo=os.path.join(repo, "sub"),
+                  permissions={"ask": ["Read(nothing)", "Edit(nothing)"]})
+        lib.equal(r.status, 0, matcher + ": fixed", r)
+        lib.check(not any(x.startswith("error") for x in b.results()),
+                  matcher + ": no call was refused", b.results())
+        writes = [x["subject"] for x in b.audit("write")]
+        lib.equal(sorted(writes), ["sub/max.sh", "sub/own/b.txt",
+                                   "sub/own/c.txt", "sub/own/d.txt",
+                                   "sub/own/n\u00e4me.txt", "top.txt"],
+                  matcher + ": every write was made")
+
+
+def compacted(b):
+    """PreCompact comes before a summary, and can keep it from being made."""
+    long = " ".join("word%d" % n for n in range(700))
+    turns = [{"text": long, "calls": [{"name": "run_command", "arguments": {
+        "command": "echo %d" % n}}]} for n in range(40)]
+    script = {"turns": turns + [*END], "turn_by": "last_id"}
+    small = {"fake-model": {"context": 30000, "max_output": 2000}}
+    r = b.run({"PreCompact": [group("auto", hook(b.log("compact")))]}, [],
+              script=script, models=small)
+    seen = b.logged("compact")
+    lib.check(seen and seen[0]["trigger"] == "auto" and
+              seen[0]["agent_type"] == "explore", "PreCompact", seen)
+    summed = [e for e in r.all("progress") if e["what"] == "context"]
+    lib.equal(len(summed), len(seen), "before each summary", r)
+    r = b.run({"PreCompact": [group("auto", hook("echo no >&2; exit 2"))]},
+              [], script=script, models=small)
+    lib.check(not [e for e in r.all("progress") if e["what"] == "context"] and
+              r.all("hook"), "a hook keeps it from being made", r)
+    ends = [e for e in r.all("summary") if e["kind"] == "explore"]
+    lib.check(ends and ends[0]["verdict"] == "error" and "context" in
+              ends[0]["reason"], "then the window ends the worker", ends)
+
+
+class Terminal:
+    """A terminal that types a word at each question."""
+
+    def __init__(self, word):
+        self.ours, self.theirs = pty.openpty()
+        self.word, self.shown, self.stop = word, "", False
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def own(self):
+        os.setsid()
+        fcntl.ioctl(self.theirs, termios.TIOCSCTTY, 0)
+
+    def serve(self):
+        asked = 0
+        while not self.stop:
+            if select.select([self.ours], [], [], 0.1)[0]:
+                self.shown += os.read(self.ours, 65536).decode("utf-8",
+                                                               "replace")
+            while self.shown.count("it is denied)") > asked:
+                time.sleep(0.2)
+                os.write(self.ours, self.word)
+                asked += 1
+
+    def close(self):
+        self.stop = True
+        self.thread.join()
+        os.close(self.ours)
+        os.close(self.theirs)
+
+
+def terminal(b):
+    """A hook that asks: the person answers, once for an input."""
+    ask = DENY.replace("deny", "ask") % "may it?"
+    for word, verdict, by in ((b"n\n", "deny", "person"),
+                              (b"r\n", "allow", "person, run")):
+        t = Terminal(word)
+        r = b.run({"PreToolUse": [group("Bash", hook(ask))]},
+                  [command("echo twice"), command("echo twice")], "--ask",
+                  "prompt", preexec_fn=t.own)
+        t.close()
+        said = b.results()[:2]
+        lib.equal([x.startswith("error: denied") for x in said],
+                  [verdict == "deny"] * 2, "the person says " + verdict, said)
+        lib.equal([(e["verdict"], e["by"]) for e in r.all("permission")],
+                  [(verdict, by)] * 2, "and that is recorded", r)
+        lib.equal(t.shown.count("it is denied)"),
+                  2 if verdict == "deny" else 1, "questions", t.shown)
+        lib.check("may it?" in t.shown and "echo twice" in t.shown,
+                  "it says what and why", t.shown)
+
+
 ALL = (deciding, inputs, failures, everywhere, last_word, asked, workspace,
-       refused, at_once, killed, interrupted)
+       refused, guarded, compacted, terminal, at_once, killed, interrupted)
 
 
 def main():
