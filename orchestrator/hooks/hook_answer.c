@@ -336,5 +336,8 @@ hook_answer_clear(struct hook_answer *a)
 	free(a->message);
 	free(a->warning);
 	json_decref(a->updated);
-	*a = (struct hook_answer){ 0 };
+	a->reason = a->context = a->message = a->warning = NULL;
+	a->updated = NULL;
+	a->verdict = HOOK_NONE;
+	a->stop = false;
 }

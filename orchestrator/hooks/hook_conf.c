@@ -270,15 +270,22 @@ only_keys(const json_t *j, const char *const *keys, size_t n, const char *where,
 	return 0;
 }
 
+/* A member of a wrong type: e says which. */
+static int
+wrong(const char *where, struct err *e)
+{
+	(void)err_prefix(e, "%s", where);
+	return ERR_SYNTAX;
+}
+
 static int
 get_command(const json_t *j, struct hook *h, const char *where, struct err *e)
 {
 	const char *type = NULL, *command = NULL;
-	int rc;
 
-	if ((rc = json_get_str(j, "type", true, &type, e)) < 0 ||
-	    (rc = json_get_str(j, "command", true, &command, e)) < 0)
-		return err_prefix(e, "%s", where);
+	if (json_get_str(j, "type", true, &type, e) < 0 ||
+	    json_get_str(j, "command", true, &command, e) < 0)
+		return wrong(where, e);
 	if (strcmp(type, "command") != 0)
 		return err_set(e, ERR_SYNTAX,
 		    "%s: the only \"type\" is \"command\"", where);
@@ -295,14 +302,12 @@ get_rest(const json_t *j, struct hook *h, const char *where, struct err *e)
 {
 	const char *place = NULL;
 	uint64_t s = 0;
-	int rc;
 
-	if ((rc = json_get_u64(
-		 j, "timeout", TIMEOUT_DEFAULT_S, TIMEOUT_MAX_S, &s, e)) < 0 ||
-	    (rc = json_get_bool(j, "failClosed", false, &h->fail_closed, e)) <
-		0 ||
-	    (rc = json_get_str(j, "where", false, &place, e)) < 0)
-		return err_prefix(e, "%s", where);
+	if (json_get_u64(
+		j, "timeout", TIMEOUT_DEFAULT_S, TIMEOUT_MAX_S, &s, e) < 0 ||
+	    json_get_bool(j, "failClosed", false, &h->fail_closed, e) < 0 ||
+	    json_get_str(j, "where", false, &place, e) < 0)
+		return wrong(where, e);
 	if (s == 0)
 		return err_set(e, ERR_SYNTAX,
 		    "%s: \"timeout\" is 1 to %d seconds", where, TIMEOUT_MAX_S);
@@ -363,8 +368,8 @@ add_group(struct hook_conf *c, const json_t *j, enum hook_event ev,
 	c->matches[c->n_matches++] = m;
 	if ((rc = only_keys(j, keys, nitems(keys), where, e)) < 0)
 		return rc;
-	if ((rc = json_get_str(j, "matcher", false, &matcher, e)) < 0)
-		return err_prefix(e, "%s", where);
+	if (json_get_str(j, "matcher", false, &matcher, e) < 0)
+		return wrong(where, e);
 	if ((rc = set_matcher(m, matcher, events[ev].has, where, e)) < 0)
 		return rc;
 	list = json_object_get(j, "hooks");

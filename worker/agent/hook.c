@@ -156,7 +156,7 @@ ask(struct agent *a, const struct msg_hook *in, struct msg **ret, struct err *e)
 	struct msg *m;
 	int r = ask_once(a, in, &m, e);
 
-	while (r == 0 && strcmp(m->u.answer.verdict, "run") == 0) {
+	while (r >= 0 && strcmp(m->u.answer.verdict, "run") == 0) {
 		struct msg_hook done = { .event = in->event };
 		struct here h = { .x = { .err_fd = -1 } };
 
@@ -165,7 +165,7 @@ ask(struct agent *a, const struct msg_hook *in, struct msg **ret, struct err *e)
 		r = ask_once(a, &done, &m, e);
 		here_clear(&h);
 	}
-	if (r == 0)
+	if (r >= 0)
 		*ret = m;
 	return r;
 }
@@ -293,7 +293,7 @@ hook_event(struct agent *a, const char *event, const char *text, bool active,
 		.event = event, .response = text, .active = active
 	};
 	const char *say;
-	struct msg *m;
+	struct msg *m = NULL;
 	struct err e;
 	bool go_on;
 
