@@ -585,14 +585,19 @@ def guarded(b):
         call("edit_file", path="../top.txt", old="", new="t\n"),
         call("apply_patch", patch=patch), call("apply_patch", patch=envelope),
         call("try_edits", check="sh test.sh", edits=[{"changes": [FIX]}]),
-        call("update_todos", todos=[{"text": "x", "done": False}])]
+        call("update_todos", todos=[{"text": "x", "done": False}]),
+        call("fetch_url", url="https://nowhere.example/x")]
     for matcher in ("*", "Edit|run_command"):
         r = b.run({"PreToolUse": [group(matcher, hook("cat >/dev/null"))]},
                   calls, repo=os.path.join(repo, "sub"),
                   permissions={"ask": ["Read(nothing)", "Edit(nothing)"]})
         lib.equal(r.status, 0, matcher + ": fixed", r)
-        lib.check(not any(x.startswith("error") for x in b.results()),
-                  matcher + ": no call was refused", b.results())
+        said = b.results()
+        fetched = said.pop(len(calls) - 1)
+        lib.check(not any(x.startswith("error") for x in said),
+                  matcher + ": no call was refused", said)
+        lib.check("network.fetch" in fetched,
+                  matcher + ": a fetch is asked about, too", fetched)
         writes = [x["subject"] for x in b.audit("write")]
         lib.equal(sorted(writes), ["sub/max.sh", "sub/own/b.txt",
                                    "sub/own/c.txt", "sub/own/d.txt",
