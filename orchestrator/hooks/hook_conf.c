@@ -1,24 +1,14 @@
 /* hook_conf.c - see hook_conf.h. */
 #include "common/compat.h"
 
-#include <regex.h>
-
 #include "common/log.h"
 #include "common/text.h"
-#include "orchestrator/hooks/hook_conf.h"
+#include "orchestrator/hooks/hook_match.h"
 #include "sandbox/policy/rules.h"
 
-#define MATCHER_MAX 1000
 #define TIMEOUT_DEFAULT_S 60
 #define TIMEOUT_MAX_S 600
 #define SHOWN 64 /* bytes of their text in an error */
-
-struct hook_match {
-	bool all;
-	bool is_regex;
-	struct strv names; /* here, aliases resolved */
-	regex_t regex;
-};
 
 struct hook_conf {
 	struct hook v[HOOKS_MAX];
@@ -29,28 +19,26 @@ struct hook_conf {
 
 /* --- events -------------------------------------------------------------- */
 
-enum has {
-	HAS_NOTHING,
-	HAS_NAME,
-	HAS_TOOL
-};
-
 static const struct {
 	const char *name;
-	enum has has;
+	enum hook_match_by by;
 	bool blocks, of_worker;
 } events[HOOK_EVENTS] = {
-	[HOOK_SESSION_START] = { "SessionStart", HAS_NAME, false, false },
-	[HOOK_SESSION_END] = { "SessionEnd", HAS_NAME, false, false },
-	[HOOK_PROMPT] = { "UserPromptSubmit", HAS_NOTHING, true, false },
-	[HOOK_PRE_TOOL] = { "PreToolUse", HAS_TOOL, true, true },
-	[HOOK_PERMISSION] = { "PermissionRequest", HAS_TOOL, true, false },
-	[HOOK_POST_TOOL] = { "PostToolUse", HAS_TOOL, true, true },
-	[HOOK_POST_FAILURE] = { "PostToolUseFailure", HAS_TOOL, true, true },
-	[HOOK_SUBAGENT_START] = { "SubagentStart", HAS_NAME, false, true },
-	[HOOK_SUBAGENT_STOP] = { "SubagentStop", HAS_NAME, true, true },
-	[HOOK_PRE_COMPACT] = { "PreCompact", HAS_NAME, true, true },
-	[HOOK_STOP] = { "Stop", HAS_NOTHING, true, false },
+	[HOOK_SESSION_START] = { "SessionStart", HOOK_MATCH_NAME, false,
+	    false },
+	[HOOK_SESSION_END] = { "SessionEnd", HOOK_MATCH_NAME, false, false },
+	[HOOK_PROMPT] = { "UserPromptSubmit", HOOK_MATCH_NOTHING, true, false },
+	[HOOK_PRE_TOOL] = { "PreToolUse", HOOK_MATCH_TOOL, true, true },
+	[HOOK_PERMISSION] = { "PermissionRequest", HOOK_MATCH_TOOL, true,
+	    false },
+	[HOOK_POST_TOOL] = { "PostToolUse", HOOK_MATCH_TOOL, true, true },
+	[HOOK_POST_FAILURE] = { "PostToolUseFailure", HOOK_MATCH_TOOL, true,
+	    true },
+	[HOOK_SUBAGENT_START] = { "SubagentStart", HOOK_MATCH_NAME, false,
+	    true },
+	[HOOK_SUBAGENT_STOP] = { "SubagentStop", HOOK_MATCH_NAME, true, true },
+	[HOOK_PRE_COMPACT] = { "PreCompact", HOOK_MATCH_NAME, true, true },
+	[HOOK_STOP] = { "Stop", HOOK_MATCH_NOTHING, true, false },
 };
 
 const char *
@@ -87,162 +75,7 @@ hook_event_of_worker(enum hook_event ev)
 bool
 hook_event_has_tool(enum hook_event ev)
 {
-	return events[ev].has == HAS_TOOL;
-}
-
-/* --- matchers ------------------------------------------------------------ */
-
-/* What a name from elsewhere covers beyond rules_tool(). */
-static const struct {
-	const char *alias, *tool;
-} more[] = {
-	{ "Read", "list_dir" },
-	{ "Read", "grep" },
-	{ "Edit", "apply_patch" },
-	{ "Edit", "try_edits" },
-	{ "Write", "apply_patch" },
-	{ "Write", "try_edits" },
-	{ "MultiEdit", "apply_patch" },
-	{ "MultiEdit", "try_edits" },
-};
-
-/* Names from elsewhere that a regular expression may mean. */
-static const char *const aliases[] = { "Bash", "Shell", "Read", "LS", "Glob",
-	"Grep", "Edit", "Write", "MultiEdit", "NotebookEdit", "WebFetch",
-	"TodoWrite", "Skill", "Task", "Agent" };
-
-static bool
-covers(const char *alias, const char *tool)
-{
-	const char *own = rules_tool(alias, NULL);
-	size_t i;
-
-	if (own != NULL && strcmp(own, tool) == 0)
-		return true;
-	for (i = 0; i < nitems(more); i++)
-		if (strcmp(more[i].alias, alias) == 0 &&
-		    strcmp(more[i].tool, tool) == 0)
-			return true;
-	return false;
-}
-
-static void
-add_name(struct hook_match *m, const char *name, bool tool)
-{
-	const char *own = tool ? rules_tool(name, NULL) : NULL;
-	size_t i;
-
-	strv_add(&m->names, own != NULL ? own : name);
-	for (i = 0; tool && i < nitems(more); i++)
-		if (strcmp(more[i].alias, name) == 0)
-			strv_add(&m->names, more[i].tool);
-}
-
-/* Leftmost and longest: a match of the whole is found when there is one. */
-static bool
-matches_whole(const regex_t *re, const char *name)
-{
-	regmatch_t at;
-
-	return regexec(re, name, 1, &at, 0) == 0 && at.rm_so == 0 &&
-	    (size_t)at.rm_eo == strlen(name);
-}
-
-static bool
-matches(const struct hook_match *m, const char *name, bool tool)
-{
-	size_t i;
-
-	if (m->all)
-		return true;
-	if (name == NULL || strlen(name) > HOOK_NAME_MAX)
-		return false;
-	if (!m->is_regex)
-		return strv_has(&m->names, name);
-	if (matches_whole(&m->regex, name))
-		return true;
-	for (i = 0; tool && i < nitems(aliases); i++)
-		if (covers(aliases[i], name) &&
-		    matches_whole(&m->regex, aliases[i]))
-			return true;
-	return false;
-}
-
-static void
-split_names(struct hook_match *m, const char *s, bool tool)
-{
-	size_t n;
-	char *name;
-
-	for (; *s != '\0'; s += n + (s[n] == '|')) {
-		n = strcspn(s, "|");
-		if (n == 0)
-			continue;
-		name = xstrndup(s, n);
-		add_name(m, name, tool);
-		free(name);
-	}
-}
-
-static int
-compile(struct hook_match *m, const char *s, const char *where, struct err *e)
-{
-	char shown[SHOWN], why[128];
-	int rc;
-
-	text_escape_to(shown, sizeof shown, s, strlen(s));
-	/* Counts cost memory, references back cost time, without bound. */
-	if (strchr(s, '{') != NULL || strchr(s, '\\') != NULL)
-		return err_set(e, ERR_SYNTAX,
-		    "%s: the matcher \"%s\" has a \"{\" or a backslash: use "
-		    "names joined by |, or . * + ? ( ) [ ]",
-		    where, shown);
-	rc = regcomp(&m->regex, s, REG_EXTENDED);
-	if (rc != 0) {
-		(void)regerror(rc, &m->regex, why, sizeof why);
-		return err_set(e, ERR_SYNTAX,
-		    "%s: the matcher \"%s\" is no regular expression: %s",
-		    where, shown, why);
-	}
-	m->is_regex = true;
-	return 0;
-}
-
-static int
-set_matcher(struct hook_match *m, const char *s, enum has has,
-    const char *where, struct err *e)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-|";
-
-	if (s == NULL || *s == '\0' || strcmp(s, "*") == 0) {
-		m->all = true;
-		return 0;
-	}
-	if (has == HAS_NOTHING)
-		return err_set(e, ERR_SYNTAX,
-		    "%s: this event has nothing that a matcher could match: "
-		    "leave \"matcher\" out",
-		    where);
-	if (strlen(s) > MATCHER_MAX)
-		return err_set(e, ERR_SYNTAX,
-		    "%s: a matcher has at most %d bytes", where, MATCHER_MAX);
-	if (s[strspn(s, plain)] != '\0')
-		return compile(m, s, where, e);
-	split_names(m, s, has == HAS_TOOL);
-	if (m->names.n == 0)
-		return err_set(e, ERR_SYNTAX,
-		    "%s: the matcher \"%.*s\" names nothing", where, SHOWN, s);
-	return 0;
-}
-
-static void
-match_free(struct hook_match *m)
-{
-	if (m->is_regex)
-		regfree(&m->regex);
-	strv_clear(&m->names);
-	free(m);
+	return events[ev].by == HOOK_MATCH_TOOL;
 }
 
 /* --- reading ------------------------------------------------------------- */
@@ -370,7 +203,7 @@ add_group(struct hook_conf *c, const json_t *j, enum hook_event ev,
 		return rc;
 	if (json_get_str(j, "matcher", false, &matcher, e) < 0)
 		return wrong(where, e);
-	if ((rc = set_matcher(m, matcher, events[ev].has, where, e)) < 0)
+	if ((rc = hook_match_set(m, matcher, events[ev].by, where, e)) < 0)
 		return rc;
 	list = json_object_get(j, "hooks");
 	if (!json_is_array(list))
@@ -451,7 +284,7 @@ hook_conf_free(struct hook_conf *c)
 	for (i = 0; i < c->n; i++)
 		free(c->v[i].command);
 	for (i = 0; i < c->n_matches; i++)
-		match_free(c->matches[i]);
+		hook_match_free(c->matches[i]);
 	free(c->matches);
 	free(c);
 }
@@ -466,7 +299,7 @@ hook_conf_find(const struct hook_conf *c, enum hook_event ev, const char *name,
 
 	for (i = 0; c != NULL && i < c->n && n < max; i++)
 		if (c->v[i].event == ev &&
-		    matches(c->v[i].match, name, hook_event_has_tool(ev)))
+		    hook_match_is(c->v[i].match, name, hook_event_has_tool(ev)))
 			v[n++] = &c->v[i];
 	return n;
 }
