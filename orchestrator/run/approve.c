@@ -10,8 +10,10 @@
 #include "common/num.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "orchestrator/run/act.h"
 #include "orchestrator/run/approve_priv.h"
 #include "orchestrator/run/fetch.h"
+#include "orchestrator/run/hooks.h"
 #include "orchestrator/run/policy.h"
 #include "orchestrator/run/terminal.h"
 #include "orchestrator/run/watch.h"
@@ -160,6 +162,19 @@ settle_fetch(struct approvals *a, struct asked *q, struct worker *w, bool allow,
 	handle_send(a->run, w, &out);
 }
 
+static void
+tell_hook(struct approvals *a, struct worker *w, uint64_t seq,
+    const char *subject, bool allow, const char *reason, const char *by)
+{
+	run_event(a->run, "permission",
+	    json_pack("{s:s, s:s, s:o, s:s, s:o, s:s}", "worker", w->name,
+		"act", "hook", "subject",
+		json_str_lossy(subject, strlen(subject)), "verdict",
+		allow ? "allow" : "deny", "reason",
+		json_str_lossy(reason, strlen(reason)), "by", by));
+	hooks_answered(a->run, w, seq, allow, by);
+}
+
 /* q is out of the list: what follows may ask anew. */
 static void
 settle(struct approvals *a, struct asked *q, bool allow, const char *by)
@@ -177,8 +192,10 @@ settle(struct approvals *a, struct asked *q, bool allow, const char *by)
 	allow = allow && (w == NULL || !w->ended);
 	if (q->summary != NULL)
 		approve_summary(a, q, allow, by);
-	else if (w != NULL && q->fetch)
+	else if (w != NULL && q->as == ASKED_FETCH)
 		settle_fetch(a, q, w, allow, by);
+	else if (w != NULL && q->as == ASKED_HOOK)
+		tell_hook(a, w, q->seq, q->subject, allow, q->reason, by);
 	else if (w != NULL && q->rule != NULL)
 		approve_tell(a->run, w, q->seq, q->act, q->subject, q->detail,
 		    allow, q->reason, by);
@@ -245,13 +262,13 @@ approve_next(struct approvals *a)
 
 /* Asked again while it waits? */
 static bool
-is_waiting(
-    const struct approvals *a, const char *worker, uint64_t seq, bool fetch)
+is_waiting(const struct approvals *a, const char *worker, uint64_t seq,
+    enum asked_as as)
 {
 	const struct asked *q;
 
 	TAILQ_FOREACH (q, &a->list, entry)
-		if (strcmp(q->worker, worker) == 0 && q->fetch == fetch &&
+		if (strcmp(q->worker, worker) == 0 && q->as == as &&
 		    q->seq == seq)
 			return true;
 	return false;
@@ -260,7 +277,7 @@ is_waiting(
 struct asked *
 approve_question(struct approvals *a, const char *worker, uint64_t seq,
     const char *act, const char *subject, const char *detail,
-    const char *reason, bool fetch)
+    const char *reason, enum asked_as as)
 {
 	struct asked *q = xcalloc(1, sizeof *q);
 
@@ -270,7 +287,7 @@ approve_question(struct approvals *a, const char *worker, uint64_t seq,
 	q->subject = xstrdup(subject);
 	q->detail = detail != NULL ? xstrdup(detail) : NULL;
 	q->reason = xstrdup(reason);
-	q->fetch = fetch;
+	q->as = as;
 	TAILQ_INSERT_TAIL(&a->list, q, entry);
 	a->n++;
 	return q;
@@ -279,101 +296,66 @@ approve_question(struct approvals *a, const char *worker, uint64_t seq,
 static void
 put_question(struct approvals *a, const char *worker, uint64_t seq,
     const char *act, const char *subject, const char *detail,
-    const char *reason, bool fetch)
+    const char *reason, enum asked_as as)
 {
-	if (is_waiting(a, worker, seq, fetch))
+	if (is_waiting(a, worker, seq, as))
 		return;
 	(void)approve_question(
-	    a, worker, seq, act, subject, detail, reason, fetch);
+	    a, worker, seq, act, subject, detail, reason, as);
 	approve_next(a);
 }
 
-/* --- judging -------------------------------------------------------------- */
+/* --- acts ---------------------------------------------------------------- */
 
-/* The person's own commands are theirs. */
 static bool
-is_own(const struct run *r, const char *command)
+asks_person(const struct approvals *a)
 {
-	return strv_has(&r->tests, command) || strv_has(&r->o.checks, command);
+	return a->how == ASK_PROMPT && a->n < WAITING_MAX;
 }
 
-/* Files that try_edits would change, each in a copy. */
-static void
-judge_paths(const struct approvals *a, const char *detail, struct verdict *v)
+void
+approvals_hooked(struct run *r, struct worker *w, const struct permission *p,
+    const char *denied)
 {
-	json_t *j = NULL, *x;
-	struct verdict one;
-	size_t i;
+	struct approvals *a = r->approvals;
+	struct asked q = { .subject = p->subject, .seq = p->seq };
+	struct msg_fetch f = { .seq = p->seq, .url = p->subject };
+	struct msg_audit m = { .seq = p->seq,
+		.act = p->act,
+		.subject = p->subject,
+		.detail = p->detail };
 
-	if (detail == NULL || *detail == '\0' ||
-	    json_parse(detail, strlen(detail), 1 << 16, &j, NULL) < 0)
-		return;
-	json_array_foreach (json_object_get(j, "paths"), i, x) {
-		if (!json_is_string(x))
-			continue;
-		judge_tool(a->rules, "edit_file", json_string_value(x),
-		    &a->where, &one);
-		verdict_join(v, &one);
-	}
-	if (json_is_true(json_object_get(j, "more")) &&
-	    a->rules->blocks_edits && v->ruling == RULING_ALLOW) {
-		v->ruling = RULING_DENY;
-		free(v->reason);
-		v->reason = xstrdup("too many files at once to be judged: "
-				    "try fewer edits");
-	}
-	json_decref(j);
+	q.reason = denied != NULL ? (char *)(uintptr_t)denied : p->reason;
+	if (denied != NULL && p->fetch)
+		settle_fetch(a, &q, w, false, "hook");
+	else if (denied != NULL)
+		approve_decide(a, w, &m, false, denied, "hook");
+	else if (asks_person(a))
+		put_question(a, w->name, p->seq, p->act, p->subject, p->detail,
+		    p->reason, p->fetch ? ASKED_FETCH : ASKED_AUDIT);
+	else if (p->fetch)
+		fetches_start(r->fetches, w, &f);
+	else
+		approve_decide(
+		    a, w, &m, a->how == ASK_ALLOW, p->reason, "--ask");
 }
 
-/* What a worker's own tool said when it refused. Yours. */
-static char *
-refusal(const char *detail)
+void
+approvals_hook(struct run *r, struct worker *w, uint64_t seq, const char *tool,
+    const char *input, const char *reason)
 {
-	json_t *j = NULL;
-	const char *why = NULL;
-	char *text;
+	struct approvals *a = r->approvals;
+	char *subject = xasprintf("%s %s", tool, input);
+	bool granted = is_granted(a, "hook", subject, NULL);
+	const char *by = granted ? "person, run" : "--ask";
 
-	if (detail != NULL &&
-	    json_parse(detail, strlen(detail), 1 << 16, &j, NULL) == 0)
-		why = json_string_value(json_object_get(j, "reason"));
-	text = xstrdup(why != NULL ? why : "its tool refuses that");
-	json_decref(j);
-	return text;
-}
-
-static void
-judge_act(
-    const struct approvals *a, const struct msg_audit *m, struct verdict *v)
-{
-	const struct run *r = a->run;
-	struct verdict more;
-	char *path;
-
-	if (strcmp(m->act, "command") == 0) {
-		judge_command(a->rules, m->subject, &a->where, v);
-	} else if (strcmp(m->act, "test") == 0) {
-		if (is_own(r, m->subject))
-			judge_command(a->rules, "", &a->where, v);
-		else
-			judge_command(a->rules, m->subject, &a->where, v);
-	} else if (strcmp(m->act, "try") == 0) {
-		judge_tool(a->rules, "try_edits", NULL, &a->where, v);
-		if (!is_own(r, m->subject)) {
-			judge_command(a->rules, m->subject, &a->where, &more);
-			verdict_join(v, &more);
-		}
-		judge_paths(a, m->detail, v);
-	} else if (strcmp(m->act, "write") == 0) {
-		path = path_join(r->root, m->subject);
-		judge_tool(a->rules, "edit_file", path, &a->where, v);
-		free(path);
-	} else if (strcmp(m->act, "refused") == 0) {
-		/* It had no effect: this is for the record. */
-		*v = (struct verdict){ .ruling = RULING_DENY,
-			.reason = refusal(m->detail) };
-	} else {
-		judge_tool(a->rules, m->act, m->subject, &a->where, v);
-	}
+	if (!granted && asks_person(a))
+		put_question(
+		    a, w->name, seq, "hook", subject, NULL, reason, ASKED_HOOK);
+	else
+		tell_hook(a, w, seq, subject, granted || a->how == ASK_ALLOW,
+		    reason, by);
+	free(subject);
 }
 
 /* The record's own words: an act of that name would stand in it as ours. */
@@ -396,9 +378,11 @@ approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 {
 	struct approvals *a = r->approvals;
 	struct msg out = { .type = MSG_VERDICT };
+	struct permission p;
+	const char *why;
 	struct verdict v;
 
-	if (is_waiting(a, w->name, m->seq, false))
+	if (is_waiting(a, w->name, m->seq, ASKED_AUDIT))
 		return;
 	if (m->seq == w->audit_seq) {
 		/* Asked again, the answer was lost: one act, one line. */
@@ -414,7 +398,17 @@ approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 		    "that is no act of a worker", "rules");
 		return;
 	}
-	judge_act(a, m, &v);
+	if (!hooks_passed(r, w, m, &why)) {
+		approve_decide(a, w, m, false, why, "hook");
+		return;
+	}
+	act_judge(r, a->rules, &a->where, m, &v);
+	p = (struct permission){ .worker = w->name,
+		.act = (char *)(uintptr_t)m->act,
+		.subject = (char *)(uintptr_t)m->subject,
+		.detail = (char *)(uintptr_t)m->detail,
+		.reason = v.reason,
+		.seq = m->seq };
 	if (v.ruling == RULING_ALLOW)
 		approve_decide(a, w, m, true, NULL, "");
 	else if (v.ruling == RULING_DENY)
@@ -422,11 +416,8 @@ approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 		    strcmp(m->act, "refused") == 0 ? "worker" : "rules");
 	else if (is_granted(a, m->act, m->subject, m->detail))
 		approve_decide(a, w, m, true, v.reason, "person, run");
-	else if (a->how == ASK_PROMPT && a->n < WAITING_MAX)
-		put_question(a, w->name, m->seq, m->act, m->subject, m->detail,
-		    v.reason, false);
-	else
-		approve_decide(a, w, m, a->how == ASK_ALLOW, v.reason, "--ask");
+	else if (!hooks_permission(r, &p))
+		approvals_hooked(r, w, &p, NULL);
 	verdict_clear(&v);
 }
 
@@ -450,17 +441,21 @@ bool
 approvals_fetch(struct run *r, struct worker *w, const struct msg_fetch *m)
 {
 	struct approvals *a = r->approvals;
+	struct permission p = { .worker = w->name,
+		.act = (char *)(uintptr_t) "fetch",
+		.subject = (char *)(uintptr_t)m->url,
+		.seq = m->seq,
+		.fetch = true };
 	struct verdict v;
 	bool now;
 
-	if (is_waiting(a, w->name, m->seq, true))
+	if (is_waiting(a, w->name, m->seq, ASKED_FETCH))
 		return false;
 	judge_tool(a->rules, "fetch_url", m->url, &a->where, &v);
-	now = v.ruling != RULING_ASK || a->how != ASK_PROMPT ||
-	    a->n >= WAITING_MAX || is_granted(a, "fetch", m->url, NULL);
-	if (!now)
-		put_question(
-		    a, w->name, m->seq, "fetch", m->url, NULL, v.reason, true);
+	now = v.ruling != RULING_ASK || is_granted(a, "fetch", m->url, NULL);
+	p.reason = v.reason;
+	if (!now && !hooks_permission(r, &p))
+		approvals_hooked(r, w, &p, NULL);
 	verdict_clear(&v);
 	return now;
 }

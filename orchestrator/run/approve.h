@@ -18,6 +18,7 @@
 #include "orchestrator/run/state.h"
 
 struct approvals;
+struct permission;
 
 /* The text of --ask: prompt, prompt:TIME, deny, allow; into opts. */
 int approve_option(struct run_opts *o, const char *arg, struct err *e);
@@ -44,6 +45,14 @@ int approvals_request(struct run *r, const char *worker, uint64_t seq,
 bool approvals_summary(
     struct run *r, struct worker *w, const struct msg_summary *m);
 void approvals_worker_gone(struct approvals *a, const char *worker);
+
+/* The PermissionRequest hooks have spoken; denied: why one denies it, or NULL.
+ * VERDICT or FETCH_RESULT is sent now or later. */
+void approvals_hooked(struct run *r, struct worker *w,
+    const struct permission *p, const char *denied);
+/* A PreToolUse hook asks: hooks_answered() is called, now or later. */
+void approvals_hook(struct run *r, struct worker *w, uint64_t seq,
+    const char *tool, const char *input, const char *reason);
 
 /* Tools that are to be asked about before each call. */
 void approvals_judged(const struct approvals *a, struct strv *ret);

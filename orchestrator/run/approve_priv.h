@@ -9,6 +9,12 @@
 
 #define WAITING_MAX 256 /* more is denied */
 
+enum asked_as {
+	ASKED_AUDIT, /* or a SUMMARY */
+	ASKED_FETCH,
+	ASKED_HOOK /* a hook asks: HOOK */
+};
+
 /* An act that waits for the person. */
 struct asked {
 	TAILQ_ENTRY(asked) entry;
@@ -16,7 +22,7 @@ struct asked {
 	char *act, *subject, *detail;
 	char *reason;
 	uint64_t seq;
-	bool fetch;                      /* FETCH, else AUDIT or SUMMARY */
+	enum asked_as as;
 	const struct monitor_rule *rule; /* the monitor's; NULL: of rules */
 	/* SUMMARY: a copy, and who sent it; he may be gone. */
 	struct msg *summary;
@@ -58,7 +64,7 @@ void approve_decide(struct approvals *a, struct worker *w,
 /* At the end of the list; approve_next() shows the first one. */
 struct asked *approve_question(struct approvals *a, const char *worker,
     uint64_t seq, const char *act, const char *subject, const char *detail,
-    const char *reason, bool fetch);
+    const char *reason, enum asked_as as);
 void approve_next(struct approvals *a);
 /* A summary that was held is taken, or its subtask ends without it. */
 void approve_summary(

@@ -31,7 +31,7 @@ approve_granted(const struct approvals *a, const struct asked *q)
  * the person is asked. *ret_by: who decided. */
 static enum watch_how
 pause_worker(struct approvals *a, struct worker *w, const struct msg_audit *m,
-    bool fetch, const struct watch_said *said, const char **ret_by)
+    enum asked_as as, const struct watch_said *said, const char **ret_by)
 {
 	struct asked *q, probe = { .rule = said->rule };
 
@@ -48,7 +48,7 @@ pause_worker(struct approvals *a, struct worker *w, const struct msg_audit *m,
 	w->pause = said->rule;
 	w->held = true;
 	q = approve_question(a, w->name, m->seq, m->act, m->subject, m->detail,
-	    said->reason, fetch);
+	    said->reason, as);
 	q->rule = said->rule;
 	return WATCH_PAUSE;
 }
@@ -64,7 +64,7 @@ approve_decide(struct approvals *a, struct worker *w, const struct msg_audit *m,
 	watch_act(a->run, w, m->act, m->subject, m->detail,
 	    allow ? "allow" : "deny", &said);
 	if (said.how == WATCH_PAUSE) {
-		how = pause_worker(a, w, m, false, &said, &by);
+		how = pause_worker(a, w, m, ASKED_AUDIT, &said, &by);
 		reason = said.reason;
 		allow = how == WATCH_GO;
 	} else if (said.how == WATCH_KILL) {
@@ -99,7 +99,7 @@ approvals_request(struct run *r, const char *worker, uint64_t seq,
 		watch_kill(r, w, said.reason);
 		how = WATCH_KILL;
 	} else if (said.how == WATCH_PAUSE && first) {
-		how = pause_worker(a, w, &m, true, &said, &by);
+		how = pause_worker(a, w, &m, ASKED_FETCH, &said, &by);
 	} else if (said.how == WATCH_PAUSE) {
 		/* It is under way: refused, and asked about at the next act. */
 		w->pause = said.rule;
@@ -149,7 +149,7 @@ approvals_summary(struct run *r, struct worker *w, const struct msg_summary *m)
 	if (said.how == WATCH_GO)
 		return true;
 	how = said.how == WATCH_PAUSE
-	    ? pause_worker(a, w, &act, false, &said, &by)
+	    ? pause_worker(a, w, &act, ASKED_AUDIT, &said, &by)
 	    : WATCH_KILL;
 	if (how == WATCH_PAUSE) {
 		hold_summary(a, w, m, TAILQ_LAST(&a->list, asked_list));

@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/fetch.h"
+#include "orchestrator/run/hooks.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/watch.h"
 
@@ -43,7 +44,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	struct msg out = { .type = MSG_TASK };
 	struct msg_task *o = &out.u.task;
 	char *prompt = prompt_task(r, t), *role = prompt_role(r, t);
-	struct strv tests = { 0 }, judged = { 0 };
+	struct strv tests = { 0 }, judged = { 0 }, hooks = { 0 };
 
 	if (!w->ready) {
 		w->ready = true;
@@ -68,6 +69,8 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	o->guarded = msg_strs_of(&r->guarded);
 	approvals_judged(r->approvals, &judged);
 	o->judged = msg_strs_of(&judged);
+	hooks_task(r, t, &hooks);
+	o->hooks = msg_strs_of(&hooks);
 	if (t->kind == KIND_VERIFY || t->kind == KIND_REVIEW) {
 		o->patch = t->patch;
 		o->patch_len = t->patch_len;
@@ -90,6 +93,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	handle_send(r, w, &out);
 	strv_clear(&tests);
 	strv_clear(&judged);
+	strv_clear(&hooks);
 	free(prompt);
 	free(role);
 }
@@ -116,14 +120,26 @@ on_fetch(struct run *r, struct worker *w, const struct msg *m)
 {
 	struct msg out = { .type = MSG_FETCH_RESULT };
 
+	out.u.fetch_result.seq = m->u.fetch.seq;
+	if (!hooks_fetch_passed(r, w, msg_str(m->u.fetch.url))) {
+		out.u.fetch_result.error =
+		    "a PreToolUse hook is for this, and it has not passed it";
+		handle_send(r, w, &out);
+		return;
+	}
 	if (r->fetches != NULL) {
 		if (approvals_fetch(r, w, &m->u.fetch))
 			fetches_start(r->fetches, w, &m->u.fetch);
 		return;
 	}
-	out.u.fetch_result.seq = m->u.fetch.seq;
 	out.u.fetch_result.error = "nothing is fetched in this run";
 	handle_send(r, w, &out);
+}
+
+static void
+on_hook(struct run *r, struct worker *w, const struct msg *m)
+{
+	hooks_message(r, w, &m->u.hook);
 }
 
 static void
@@ -169,6 +185,7 @@ static const struct {
 	{ MSG_MODEL, false, on_model },
 	{ MSG_FETCH, false, on_fetch },
 	{ MSG_AUDIT, false, on_audit },
+	{ MSG_HOOK, false, on_hook },
 	{ MSG_PROGRESS, false, on_progress },
 	{ MSG_SUMMARY, false, on_summary },
 	{ MSG_WORKER_EXIT, true, on_worker_exit },

@@ -9,6 +9,7 @@
 
 #include "common/log.h"
 #include "orchestrator/run/fetch.h"
+#include "orchestrator/run/hooks.h"
 #include "orchestrator/run/network.h"
 #include "orchestrator/run/settings.h"
 #include "orchestrator/run/state.h"
@@ -41,6 +42,8 @@ models_find(struct run *r, struct err *e)
 	if (rc == 0)
 		rc = network_create(
 		    r, json_object_get(settings, "network"), &r->network, e);
+	if (rc == 0)
+		rc = hooks_create(r, settings, &r->hooks, e);
 	r->review |= json_is_true(json_object_get(settings, "review"));
 	json_decref(settings);
 	if (rc == 0 && r->o.tool == NULL)

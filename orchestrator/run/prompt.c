@@ -11,6 +11,7 @@
 #include "common/buf.h"
 #include "common/log.h"
 #include "common/text.h"
+#include "orchestrator/run/hooks.h"
 #include "orchestrator/run/network.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/review.h"
@@ -231,6 +232,9 @@ prompt_task(const struct run *r, const struct subtask *t)
 	buf_init(&b, BUF_NOMAX);
 	if (r->o.task != NULL)
 		(void)buf_printf(&b, "Task: %s\n\n", r->o.task);
+	if (hooks_context(r) != NULL)
+		(void)buf_printf(
+		    &b, "From hooks of the person:\n%s\n\n", hooks_context(r));
 	add_tests(r, &b);
 	if (is_builtin(r)) {
 		add_role(r, t, &b);

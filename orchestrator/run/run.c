@@ -25,10 +25,11 @@
 #include "common/text.h"
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/confine.h"
+#include "orchestrator/run/deliver.h"
 #include "orchestrator/run/detect.h"
+#include "orchestrator/run/hooks.h"
 #include "orchestrator/run/network.h"
 #include "orchestrator/run/recipe.h"
-#include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/resume.h"
 #include "orchestrator/run/wall.h"
 #include "orchestrator/run/watch.h"
@@ -64,6 +65,7 @@ on_signal(int signo unused_arg, void *ctx)
 {
 	struct run *r = ctx;
 
+	r->interrupts++;
 	run_end(r, EXIT_INTERRUPTED, "interrupted", "interrupted");
 }
 
@@ -379,6 +381,7 @@ run_through(struct run *r, struct err *e)
 	    (rc = confine_find(r, e)) < 0 ||
 	    (rc = approvals_create(r, &r->approvals, e)) < 0 ||
 	    (rc = watch_create(r, &r->watch, e)) < 0 ||
+	    (rc = hooks_begin(r, e)) < 0 || r->phase == PHASE_END ||
 	    (rc = take_snapshot(r, cache, e)) < 0 ||
 	    (rc = find_tests(r, e)) < 0 || (rc = watch_begin(r, e)) < 0)
 		goto out;
@@ -417,46 +420,6 @@ exit_of(int code)
 	}
 }
 
-/* The winner's patch to its place, and on the tree when asked. */
-static void
-deliver(struct run *r, char **ret_path)
-{
-	struct subtask *w = r->winner;
-	struct err e = { 0 };
-	char *unseen = NULL;
-	struct buf b;
-	int rc = 0;
-
-	buf_init(&b, BUF_NOMAX);
-	reproduce_final(r, w, &b);
-	*ret_path = path_join(store_dir(r->store), "patches/final.patch");
-	if ((rc = file_write(*ret_path, b.data, b.len, 0600, &e)) == 0) {
-		if (r->o.apply &&
-		    (unseen = apply_unseen(b.data, b.len)) != NULL)
-			rc = err_set(&e, ERR_DENIED,
-			    "it adds %.400s, which decides how tests run and "
-			    "which none has seen: look at it, then `foray "
-			    "apply` applies it",
-			    unseen);
-		else if (r->o.apply)
-			rc = apply_tree(r->root, b.data, b.len, &e);
-		else if (r->o.branch != NULL)
-			rc = apply_branch(
-			    r->root, r->o.branch, b.data, b.len, w->fix, &e);
-	}
-	buf_clear(&b);
-	free(unseen);
-	if (rc == 0)
-		return;
-	/* Verified, but not where the person wanted it. */
-	r->exit = EXIT_FATAL;
-	r->status = "error";
-	free(r->why);
-	r->why = xasprintf("the fix is verified but could not be put in "
-			   "place: %s",
-	    e.text);
-}
-
 static void
 finish(struct run *r)
 {
@@ -466,7 +429,10 @@ finish(struct run *r)
 
 	sched_close(r);
 	if (r->winner != NULL && r->exit == EXIT_FIXED)
-		deliver(r, &patch);
+		deliver_patch(r, &patch);
+	else
+		deliver_none(r);
+	hooks_end(r);
 	ev = json_pack("{s:s, s:s, s:i, s:o, s:f}", "status", r->status,
 	    "reason", r->why, "exit", r->exit, "usage",
 	    spend_json(&r->ledger.spent), "wall_s", run_now(r));
@@ -500,6 +466,7 @@ clear(struct run *r)
 	sched_free(r);
 	approvals_free(r->approvals);
 	watch_free(r->watch);
+	hooks_free(r->hooks);
 	resume_free(r);
 	audit_close(r->audit);
 	store_close(r->store);

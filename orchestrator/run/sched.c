@@ -16,6 +16,7 @@
 #include "common/text.h"
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/fetch.h"
+#include "orchestrator/run/hooks.h"
 #include "orchestrator/run/watch.h"
 
 #define SUBTASK_WALL_MS (6ull * 3600 * 1000)
@@ -263,6 +264,7 @@ drop_worker(
 	fetches_worker_gone(r->fetches, w->name);
 	approvals_worker_gone(r->approvals, w->name);
 	watch_worker_gone(r, w->name);
+	hooks_worker_gone(r, w);
 	TAILQ_REMOVE(&r->workers, w, entry);
 	free(w);
 	if (!unfinished || r->phase == PHASE_END)

@@ -6,6 +6,7 @@
  *	 "sandbox": {"profile": "build", ...},    sandbox/profile_def.h
  *	 "network": {...},                        fetch.h, network.h
  *	 "monitor": {...},                        monitor/rules.h
+ *	 "hooks": {EVENT: [...]},                 hooks/hook_conf.h
  *	 "review": true}                          review.h
  *
  * Unknown keys are refused by name, since a misspelt limit is no limit.

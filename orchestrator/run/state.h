@@ -96,6 +96,7 @@ struct worker {
 	uint64_t tools;
 	uint64_t audit_seq; /* of its last act that was recorded */
 	bool audit_allowed;
+	struct hook_side *hook; /* hooks.h; NULL: it has had none */
 	bool ready;
 	bool summary; /* it has sent one */
 	/* watch.h: its next act is asked about, for this rule; it is held until
@@ -149,6 +150,7 @@ struct run {
 	struct network *network;     /* network.h; NULL: commands have none */
 	struct approvals *approvals; /* approve.h */
 	struct watch *watch;         /* watch.h */
+	struct hooks *hooks;         /* hooks.h; NULL: there are none */
 	char *model;                 /* its name, as it is shown */
 	bool review;                 /* settings: review.h */
 	char *notes;                 /* the person's own AGENTS.md, or NULL */

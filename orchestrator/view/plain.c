@@ -353,6 +353,17 @@ on_monitor(struct plain *p, const json_t *ev)
 	    str(ev, "subject"));
 }
 
+static void
+on_hook(struct plain *p, const json_t *ev)
+{
+	const char *verdict = str(ev, "verdict");
+
+	if (strcmp(verdict, "deny") == 0)
+		printed(p, ev,
+		    *str(ev, "worker") != '\0' ? str(ev, "worker") : "hook",
+		    "denied (%s hook): %s", str(ev, "on"), str(ev, "reason"));
+}
+
 void
 plain_hold(struct plain *p, bool hold)
 {
@@ -369,6 +380,7 @@ static const struct {
 	{ "reviewed", on_reviewed },
 	{ "permission", on_permission },
 	{ "monitor", on_monitor },
+	{ "hook", on_hook },
 	{ "snapshot", on_snapshot },
 	{ "baseline", on_baseline },
 	{ "planned", on_planned },

@@ -47,13 +47,15 @@ struct agent {
 	struct strv todos;
 	struct restore *restore; /* NULL: protected files are mounted so */
 	uint64_t started_ms;
-	uint64_t audit_seq;
+	uint64_t audit_seq, hook_seq;
 	bool audit_denied; /* the last AUDIT was: it is on record */
+	const char *call;  /* the model's id of the call being made, or NULL */
 	uint64_t calls, tools, tried;
 	unsigned outputs; /* files /tmp/out-N.txt written */
 	unsigned dirs;    /* directories for candidates made */
 	bool no_overlay;  /* candidates must be copied */
 	bool finished;    /* finish was accepted */
+	bool hook_ran;    /* one in the workspace, since finish was accepted */
 };
 
 /* An act is about to happen: 0, or ERR_DENIED with the reason. act: command,

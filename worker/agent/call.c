@@ -131,8 +131,10 @@ run_call(struct turns *t, const json_t *call, const struct tool *tool,
 		if (recorded_result(recorded, call, &r->text))
 			return;
 	}
+	t->a->call = arg_str(call, "id", "");
 	tool_call(t->a, arg_str(call, "name", ""),
 	    json_object_get(call, "arguments"), r);
+	t->a->call = NULL;
 	if (r->text.len <= max)
 		return;
 	whole = r->text;

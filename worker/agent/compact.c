@@ -8,6 +8,7 @@
 
 #include "common/log.h"
 #include "common/text.h"
+#include "worker/agent/hook.h"
 #include "worker/agent/tool.h"
 #include "worker/agent/turn.h"
 
@@ -131,8 +132,17 @@ compact(struct turns *t)
 	struct msg *answer = NULL;
 	struct buf text;
 	struct err e;
+	char *why;
 	int r;
 
+	if (!hook_event(t->a, "PreCompact", NULL, false, &why)) {
+		log_debug("PreCompact: %s", msg_str(why));
+		free(why);
+		if (context_barren(&t->ctx, &t->conv, &e) < 0)
+			agent_end(t->a, "error", "%s", e.text);
+		return;
+	}
+	free(why);
 	agent_progress(
 	    t->a, "context", NULL, NULL, "the conversation is summed up", 0);
 	buf_init(&text, BUF_NOMAX);

@@ -110,6 +110,8 @@ exec_start(struct exec *x, struct err *e)
 	}
 	s.fds[0] = in;
 	s.fds[1] = s.fds[2] = pfd[1];
+	if (x->err_fd > 0)
+		s.fds[2] = x->err_fd;
 	if ((r = sandbox_start(&s, &x->proc, e)) < 0)
 		goto fail;
 	hand_out(x, &listen_fd);

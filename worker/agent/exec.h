@@ -36,6 +36,7 @@ struct exec {
 	size_t keep; /* bytes kept of the head, and of the tail; 0: EXEC_KEEP */
 	int full_fd; /* gets all of the output up to full_max; 0 or -1: none */
 	uint64_t full_max;
+	int err_fd; /* gets stderr instead; 0 or -1: it goes with stdout */
 
 	/* results */
 	enum exec_state state;

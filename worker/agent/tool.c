@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "worker/agent/agent.h"
+#include "worker/agent/hook.h"
 #include "worker/agent/tool.h"
 
 #define ARGS_MAX ((size_t)2 << 20)
@@ -464,6 +465,33 @@ record_refusal(struct agent *a, const struct tool *t, const json_t *args,
 	free(detail);
 }
 
+/* With the hooks before and after it. */
+static void
+make_call(
+    struct agent *a, const struct tool *t, json_t **args, struct tool_result *r)
+{
+	struct buf context;
+	struct err e;
+
+	buf_init(&context, BUF_NOMAX);
+	if (hook_before(a, t, args, &context, r)) {
+		a->audit_denied = false;
+		if (ask_first(a, t, *args, &e) < 0)
+			tool_fail_err(r, &e);
+		else
+			t->fn(a, *args, r);
+		/* What a FETCH asks for is on record by itself. */
+		if (r->denied && !a->audit_denied && a->task != NULL &&
+		    t != &tool_fetch_url)
+			record_refusal(a, t, *args, r);
+		hook_after(a, t, *args, r);
+	}
+	if (context.len > 0)
+		tool_printf(r, "\n\n[from a hook of the person]\n%s",
+		    buf_str(&context));
+	buf_clear(&context);
+}
+
 void
 tool_call(struct agent *a, const char *name, const json_t *args,
     struct tool_result *r)
@@ -474,19 +502,13 @@ tool_call(struct agent *a, const char *name, const json_t *args,
 
 	*r = (struct tool_result){ 0 };
 	buf_init(&r->text, BUF_NOMAX);
-	a->audit_denied = false;
 	t = tool_find(name);
 	if (t == NULL)
 		unknown(name, r);
-	else if (tool_args(args, &obj, &e) < 0 || tool_check(t, obj, &e) < 0 ||
-	    ask_first(a, t, obj, &e) < 0)
+	else if (tool_args(args, &obj, &e) < 0 || tool_check(t, obj, &e) < 0)
 		tool_fail_err(r, &e);
 	else
-		t->fn(a, obj, r);
-	/* What a FETCH asks for is on record by itself. */
-	if (r->denied && !a->audit_denied && a->task != NULL &&
-	    t != &tool_fetch_url)
-		record_refusal(a, t, obj, r);
+		make_call(a, t, &obj, r);
 	clean(r);
 	json_decref(obj);
 }

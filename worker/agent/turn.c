@@ -9,6 +9,7 @@
 
 #include "common/log.h"
 #include "common/text.h"
+#include "worker/agent/hook.h"
 #include "worker/agent/memory.h"
 #include "worker/agent/tool.h"
 #include "worker/agent/turn.h"
@@ -16,6 +17,7 @@
 #define NO_CALLS_MAX 3 /* messages in a row without a call */
 #define CALLS_MAX 64   /* in one message */
 #define ID_MAX 200
+#define STOPS_MAX 8 /* times that hooks may send a worker on */
 
 static const char nudge[] =
     "Your message holds no tool call. Use a tool to go on, or call finish with "
@@ -158,6 +160,7 @@ start(struct turns *t, struct err *e)
 {
 	const struct msg_task *task = t->a->task;
 	struct buf memory;
+	char *context;
 	json_t *j;
 	int r;
 
@@ -177,6 +180,10 @@ start(struct turns *t, struct err *e)
 		r = conv_add_user(&t->conv, NULL, msg_str(task->prompt), e);
 	if (r == 0 && *msg_str(task->role) != '\0')
 		r = conv_add_user(&t->conv, NULL, task->role, e);
+	if (hook_event(t->a, "SubagentStart", NULL, false, &context) &&
+	    r == 0 && context != NULL)
+		r = conv_add_user(&t->conv, NULL, context, e);
+	free(context);
 	t->ctx.fixed = t->conv.n;
 	return r;
 }
@@ -232,6 +239,28 @@ one_turn(struct turns *t)
 	msg_free(answer);
 }
 
+/* The worker has a verdict. A hook may send the model on that called finish,
+ * but not one that a limit ended, nor for ever. */
+static void
+stop(struct turns *t)
+{
+	struct agent *a = t->a;
+	struct err e;
+	char *why;
+	bool may;
+
+	may = hook_event(a, "SubagentStop", a->out.verdict, t->stops > 0, &why);
+	if (!may && a->finished && t->stops < STOPS_MAX) {
+		t->stops++;
+		a->finished = a->hook_ran = false;
+		a->out.verdict = NULL;
+		if (conv_add_user(
+			&t->conv, NULL, why != NULL ? why : "Go on.", &e) < 0)
+			agent_end(a, "error", "%s", e.text);
+	}
+	free(why);
+}
+
 void
 turn_run(struct agent *a)
 {
@@ -243,14 +272,18 @@ turn_run(struct agent *a)
 		a->out.hypothesis = xstrdup(a->task->hypothesis);
 	if (start(&t, &e) < 0)
 		agent_end(a, "error", "%s", e.text);
-	while (a->out.verdict == NULL)
-		one_turn(&t);
+	do {
+		while (a->out.verdict == NULL)
+			one_turn(&t);
+		a->hook_ran = false;
+		stop(&t);
+	} while (a->out.verdict == NULL);
 	conv_clear(&t.conv);
 	notes_clear(&t.notes);
 	strv_clear(&t.ids);
 	strv_clear(&t.steered);
-	/* finish has made the patch. */
-	if (!a->finished && summary_patch(a, &e) < 0)
+	/* finish has made the patch, and a hook may have changed more. */
+	if ((!a->finished || a->hook_ran) && summary_patch(a, &e) < 0)
 		strv_addf(
 		    &a->out.findings, "there is no patch: %.900s", e.text);
 }

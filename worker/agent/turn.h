@@ -22,6 +22,7 @@ struct turns {
 	unsigned no_calls;  /* messages in a row without one */
 	unsigned saved;     /* files of dropped results */
 	size_t saved_bytes; /* in them */
+	unsigned stops;     /* times that a hook sent it on */
 	bool overflowed;    /* the last request was too long */
 	bool went_on;       /* a cut-off message was answered so already */
 	bool diverged;      /* recorded results are no longer looked at */

@@ -100,6 +100,7 @@ static const struct row {
 	{ MSG_FETCH_RESULT, WORKER_MUST, false, NULL },
 	{ MSG_VERDICT, WORKER_MUST, false, NULL },
 	{ MSG_STEER, WORKER_MUST, false, NULL },
+	{ MSG_ANSWER, WORKER_MUST, false, NULL },
 	{ MSG_SUMMARY_ACK, WORKER_MUST, false, NULL },
 };
 

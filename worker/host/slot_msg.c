@@ -105,6 +105,7 @@ static const struct row {
 	{ MSG_MODEL, WHEN_UP, pass_up },
 	{ MSG_FETCH, WHEN_UP, pass_up },
 	{ MSG_AUDIT, WHEN_UP, pass_up },
+	{ MSG_HOOK, WHEN_UP, pass_up },
 	{ MSG_PROGRESS, WHEN_UP, pass_up },
 	{ MSG_SUMMARY, WHEN_UP, pass_up },
 };

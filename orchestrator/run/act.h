@@ -1,0 +1,14 @@
+/* act.h - what the rules say of an act that a worker announces (AUDIT). */
+#ifndef ORCHESTRATOR_RUN_ACT_H
+#define ORCHESTRATOR_RUN_ACT_H
+
+#include "orchestrator/run/state.h"
+#include "sandbox/policy/judge.h"
+
+/* A test command or a check of the person's is theirs: not judged. *v is to be
+ * cleared (verdict_clear). */
+void act_judge(const struct run *r, const struct rules *rules,
+    const struct judge_place *where, const struct msg_audit *m,
+    struct verdict *v);
+
+#endif
