@@ -179,7 +179,9 @@ if new:
 def script(box, name, text):
     path = os.path.join(box.home, name)
     lib.write(path, text)
-    return "%s -I %s" % (sys.executable, path)
+    python = "/usr/bin/python3"  # the one that every user can run, if there
+    return "%s -I %s" % (python if os.path.exists(python) else sys.executable,
+                         path)
 
 
 def inputs(b):
