@@ -141,20 +141,14 @@ def held(box, server):
               "I-008: then it is there")
 
 
-# One row of each way; c and node where they show something of their own.
+# One row of each kind that foray tells apart.
 QUICK = """
-deleted deleted-by-command deleted-c skipped pytest-mark-skip
-it-skip assertion-weakened expected-value timeout-changed raises-skip
-pytest-xfail sys-modules stack node-variable once hard-coded addopts conftest
-collect-ignore package-script check-target included-new exit-at-import atexit
-constructor assert-hidden node-assert equal-to-all printed-hidden tap-printed
-stale-pyc sitecustomize shadow-library shadow-header program runner-replaced
-no-run
-one-line one-line-pytest one-line-c-mute one-line-node test-added
-test-added-pytest test-added-node test-added-c helper-added fixture-added
-new-module renamed several-files docs change-log configuration lock-file
-source-added command-line equality option-help environment file-removed
-package-module workflow
+deleted deleted-c skipped pytest-mark-skip assertion-weakened stack node-variable
+once hard-coded conftest check-target constructor assert-hidden equal-to-all
+printed-hidden tap-printed sitecustomize shadow-library program runner-replaced
+no-run workflow
+one-line-pytest one-line-c-mute test-added test-added-node helper-added renamed
+several-files configuration equality
 """.split()
 
 
