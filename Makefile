@@ -30,7 +30,7 @@ CFLAGS ?= -O2 -g
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wold-style-definition -Wpointer-arith \
-	-Wwrite-strings -Wformat=2 -Wundef -Wvla -Wimplicit-fallthrough \
+	-Werror=implicit-function-declaration -Wwrite-strings -Wformat=2 -Wundef -Wvla -Wimplicit-fallthrough \
 	-fno-common $(if $(WERROR),-Werror)
 HARDEN := -fstack-protector-strong -fPIE \
 	$(if $(SANITIZE)$(FUZZ),,-D_FORTIFY_SOURCE=2)

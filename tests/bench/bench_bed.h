@@ -254,8 +254,7 @@ bed_make(struct bed *b)
 {
 	char *git;
 
-	b->dir = path_join(
-	    getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp",
+	b->dir = path_join(getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp",
 	    "foray-bench-XXXXXX");
 	if (mkdtemp(b->dir) == NULL || chmod(b->dir, 0755) < 0 ||
 	    chown(b->dir, stage_uid(), (gid_t)-1) < 0)

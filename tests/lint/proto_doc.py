@@ -20,6 +20,7 @@ def calls(text):
     """Every MACRO(args) of the list, arguments split, strings unquoted."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"^#.*$", "", text, flags=re.M)
+    text = re.sub(r'"\s*"', "", text)  # a string in several pieces
     pattern = r'\b(MSG|END|U64|BOOL|STR|BIN|STRS)\s*\(((?:"[^"]*"|[^")])*)\)'
     for name, args in re.findall(pattern, text):
         yield name, [
