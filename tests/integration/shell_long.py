@@ -5,6 +5,7 @@ import concurrent.futures
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -246,6 +247,34 @@ def ours(texts):
     return [json.loads(line) for line in p.stdout.splitlines()]
 
 
+def canonical(text):
+    """As bash prints it when it has read it: in a function, nothing runs."""
+    p = subprocess.run(["bash", "-c", "f() {\n%s\n}\ndeclare -f f" % text],
+                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return p.stdout.decode("utf-8", "replace") if p.returncode == 0 else None
+
+
+def is_bashs(words, text):
+    """Does shfmt see the command in bash's own print, too? It reads some texts
+    otherwise than bash does: a here-document's body behind "]]", a "#" in a word
+    behind an expansion."""
+    printed = canonical(re.sub(r"(\$\w+|[`)}\]])#", r"\1_", text))
+    again = theirs(printed) if printed else None
+    return again is None or any(same(words, w) or w == words for w in again)
+
+
+def is_there(words, found):
+    """bash's "time" may be a command, where a pipe goes on in another line, and
+    else it has the option "--"."""
+    for own in found:
+        if same(words, own) or \
+                own[:1] == ["time"] and same(words, own[1:]) or \
+                words[:1] == ["--"] and same(words[1:], own):
+            found.remove(own)
+            return True
+    return False
+
+
 def same(theirs_words, our_words):
     if ... in theirs_words and len(theirs_words) == 2 and \
             theirs_words[1] is ... and our_words[:1] == theirs_words[:1]:
@@ -265,7 +294,7 @@ def main():
     texts = [t for t in texts if "\0" not in t]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         others = list(pool.map(theirs, texts))
-    read = refused = commands = missed = 0
+    read = refused = commands = missed = wrong = 0
     for text, other, own in zip(texts, others, ours(texts)):
         if other is None:
             continue
@@ -276,15 +305,18 @@ def main():
         rest = [c for c in own["commands"] if c]
         for words in other:
             commands += 1
-            hit = next((c for c in rest if same(words, c)), None)
-            if hit is None:
-                missed += 1
-                if missed < 20:
-                    print("MISSED %r in\n%s\nours: %r" % (words, text, rest))
-            else:
-                rest.remove(hit)
-    print("%d texts, %d read by shfmt with %d commands; %d of them refused by "
-          "ours" % (len(texts), read, commands, refused))
+            if is_there(words, rest):
+                continue
+            if not is_bashs(words, text):
+                wrong += 1
+                continue
+            missed += 1
+            if missed < 20:
+                print("MISSED %r in\n%s\nours: %r" % (words, text, rest))
+    print("%d texts, %d that shfmt can read, with %d commands, %d of which bash "
+          "does not see; %d texts refused by ours" % (
+              len(texts), read, commands, wrong, refused))
+    lib.check(wrong <= 50, "shfmt is wrong about few", wrong)
     lib.equal(missed, 0, "no command is missed")
     lib.check(read >= min(5000, COUNT * 0.8), "shfmt read enough", read)
     lib.check(refused <= read * 0.03, "ours refused few", refused)
