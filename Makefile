@@ -35,7 +35,8 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
 HARDEN := -fstack-protector-strong -fPIE \
 	$(if $(SANITIZE)$(FUZZ),,-D_FORTIFY_SOURCE=2)
 SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) \
-	$(if $(FUZZ),-fsanitize=fuzzer-no-link$(comma)address$(comma)undefined)
+	$(if $(FUZZ),-fsanitize=fuzzer-no-link$(comma)address$(comma)undefined \
+	-fno-sanitize-recover=undefined)
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DFORAY_VERSION='"$(VERSION)"' \
 	-DLIBEXECDIR='"$(LIBEXECDIR)"' -DDATADIR='"$(DATADIR)"' -I. $(WARN) $(HARDEN) $(SANFLAGS) \
 	$(CFLAGS) $(PKGS_CFLAGS)

@@ -68,11 +68,10 @@ without_globals(struct piece *p, const struct sh_word *w, size_t n)
 	if (spec == NULL || n < 2 || w[1].text[0] != '-')
 		return NULL;
 	opts_begin(&o, spec, w, n);
-	for (t.at = 1; opts_next(&o, &t);)
-		if (t.kind == OPT_OPERAND || t.kind == OPT_COMPUTED)
-			break;
-	if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED)
-		return NULL;
+	do {
+		if (!opts_next(&o, &t))
+			return NULL; /* no verb */
+	} while (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED);
 	p->shift = t.at - 1;
 	plain = judge_words(p->j, n - p->shift);
 	plain[0] = w[0];
