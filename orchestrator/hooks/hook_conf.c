@@ -19,26 +19,36 @@ struct hook_conf {
 
 /* --- events -------------------------------------------------------------- */
 
+static const char *const starts[] = { "startup", "resume", NULL };
+static const char *const kinds[] = { "explore", "plan", "reproduce", "review",
+	NULL };
+static const char *const triggers[] = { "auto", NULL };
+
 static const struct {
 	const char *name;
 	enum hook_match_by by;
 	bool blocks, of_worker;
+	const char *const *names; /* that a matcher can match; NULL: many */
 } events[HOOK_EVENTS] = {
-	[HOOK_SESSION_START] = { "SessionStart", HOOK_MATCH_NAME, false,
-	    false },
-	[HOOK_SESSION_END] = { "SessionEnd", HOOK_MATCH_NAME, false, false },
-	[HOOK_PROMPT] = { "UserPromptSubmit", HOOK_MATCH_NOTHING, true, false },
-	[HOOK_PRE_TOOL] = { "PreToolUse", HOOK_MATCH_TOOL, true, true },
-	[HOOK_PERMISSION] = { "PermissionRequest", HOOK_MATCH_TOOL, true,
-	    false },
-	[HOOK_POST_TOOL] = { "PostToolUse", HOOK_MATCH_TOOL, true, true },
+	[HOOK_SESSION_START] = { "SessionStart", HOOK_MATCH_NAME, false, false,
+	    starts },
+	[HOOK_SESSION_END] = { "SessionEnd", HOOK_MATCH_NAME, false, false,
+	    NULL },
+	[HOOK_PROMPT] = { "UserPromptSubmit", HOOK_MATCH_NOTHING, true, false,
+	    NULL },
+	[HOOK_PRE_TOOL] = { "PreToolUse", HOOK_MATCH_TOOL, true, true, NULL },
+	[HOOK_PERMISSION] = { "PermissionRequest", HOOK_MATCH_TOOL, true, false,
+	    NULL },
+	[HOOK_POST_TOOL] = { "PostToolUse", HOOK_MATCH_TOOL, true, true, NULL },
 	[HOOK_POST_FAILURE] = { "PostToolUseFailure", HOOK_MATCH_TOOL, true,
-	    true },
-	[HOOK_SUBAGENT_START] = { "SubagentStart", HOOK_MATCH_NAME, false,
-	    true },
-	[HOOK_SUBAGENT_STOP] = { "SubagentStop", HOOK_MATCH_NAME, true, true },
-	[HOOK_PRE_COMPACT] = { "PreCompact", HOOK_MATCH_NAME, true, true },
-	[HOOK_STOP] = { "Stop", HOOK_MATCH_NOTHING, true, false },
+	    true, NULL },
+	[HOOK_SUBAGENT_START] = { "SubagentStart", HOOK_MATCH_NAME, false, true,
+	    kinds },
+	[HOOK_SUBAGENT_STOP] = { "SubagentStop", HOOK_MATCH_NAME, true, true,
+	    kinds },
+	[HOOK_PRE_COMPACT] = { "PreCompact", HOOK_MATCH_NAME, true, true,
+	    triggers },
+	[HOOK_STOP] = { "Stop", HOOK_MATCH_NOTHING, true, false, NULL },
 };
 
 const char *
@@ -203,7 +213,9 @@ add_group(struct hook_conf *c, const json_t *j, enum hook_event ev,
 		return rc;
 	if (json_get_str(j, "matcher", false, &matcher, e) < 0)
 		return wrong(where, e);
-	if ((rc = hook_match_set(m, matcher, events[ev].by, where, e)) < 0)
+	if ((rc = hook_match_set(m, matcher, events[ev].by, where, e)) < 0 ||
+	    (rc = hook_match_check(
+		 m, events[ev].by, events[ev].names, where, e)) < 0)
 		return rc;
 	list = json_object_get(j, "hooks");
 	if (!json_is_array(list))

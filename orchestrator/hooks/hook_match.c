@@ -153,6 +153,62 @@ hook_match_set(struct hook_match *m, const char *s, enum hook_match_by by,
 	return 0;
 }
 
+/* A guard that guards nothing is worse than none. */
+static int
+check_tools(const struct hook_match *m, const char *where, struct err *e)
+{
+	const char *name;
+	char shown[SHOWN];
+	size_t i;
+
+	for (i = 0; i < m->names.n; i++) {
+		name = m->names.v[i];
+		if (rules_tool(name, NULL) != NULL ||
+		    text_starts(name, "mcp__"))
+			continue;
+		text_escape_to(shown, sizeof shown, name, strlen(name));
+		return err_set(e, ERR_SYNTAX,
+		    "%s: there is no tool \"%s\" (Bash, Read, Edit, Write, "
+		    "Grep, WebFetch, or run_command, edit_file, ... as in "
+		    "foray(1); upper and lower case differ)",
+		    where, shown);
+	}
+	for (i = 0; (name = rules_tool_name(i)) != NULL; i++)
+		if (hook_match_is(m, name, true) ||
+		    (m->is_regex && matches_whole(&m->regex, name)))
+			return 0;
+	return m->names.n > 0 || hook_match_is(m, "mcp__a__b", true)
+	    ? 0
+	    : err_set(e, ERR_SYNTAX,
+		  "%s: the matcher matches the whole name of "
+		  "no tool",
+		  where);
+}
+
+int
+hook_match_check(const struct hook_match *m, enum hook_match_by by,
+    const char *const *names, const char *where, struct err *e)
+{
+	char list[128] = "";
+	size_t i;
+
+	if (m->all || by == HOOK_MATCH_NOTHING)
+		return 0;
+	if (by == HOOK_MATCH_TOOL)
+		return check_tools(m, where, e);
+	for (i = 0; names != NULL && names[i] != NULL; i++) {
+		if (hook_match_is(m, names[i], false))
+			return 0;
+		(void)strlcat(list, i > 0 ? ", " : "", sizeof list);
+		(void)strlcat(list, names[i], sizeof list);
+	}
+	return names == NULL ? 0
+			     : err_set(e, ERR_SYNTAX,
+				   "%s: the matcher matches nothing that this "
+				   "event has (%s)",
+				   where, list);
+}
+
 void
 hook_match_free(struct hook_match *m)
 {

@@ -164,6 +164,37 @@ get_classes(
 	return r;
 }
 
+/* What stands in the audit; a misspelt one would never be met. */
+static const char *const acts[] = { "command", "write", "try", "test",
+	"refused", "fetch", "network", "summary", "hook", "settings",
+	"read_file", "list_dir", "grep", "edit_file", "apply_patch",
+	"try_edits", "fetch_url", "update_todos", "read_skill", "finish",
+	"run_command", NULL };
+static const char *const verdicts[] = { "allow", "deny", "any", "fixed",
+	"refuted", "stuck", "budget", "error", "done", NULL };
+
+static int
+check_words(const struct where *w, const char *key, const struct strv *words,
+    const char *const *known, struct err *e)
+{
+	char list[300] = "must be of: ";
+	size_t i, k;
+
+	for (i = 0; i < words->n; i++) {
+		for (k = 0; known[k] != NULL; k++)
+			if (strcmp(known[k], words->v[i]) == 0)
+				break;
+		if (known[k] != NULL)
+			continue;
+		for (k = 0; known[k] != NULL; k++) {
+			(void)strlcat(list, k > 0 ? ", " : "", sizeof list);
+			(void)strlcat(list, known[k], sizeof list);
+		}
+		return bad(w, e, key, list);
+	}
+	return 0;
+}
+
 static int
 read_step(const struct where *w, const json_t *j, struct monitor_step *s,
     struct err *e)
@@ -172,6 +203,7 @@ read_step(const struct where *w, const json_t *j, struct monitor_step *s,
 		"verdict", "count", "distinct" };
 	static const char *const kinds[] = { "none", "subject", "worker" };
 	size_t distinct = DISTINCT_NONE;
+	struct strv said = { 0 };
 	uint64_t count = 1;
 	int r;
 
@@ -180,12 +212,18 @@ read_step(const struct where *w, const json_t *j, struct monitor_step *s,
 	(void)((r = check_keys(w, j, known, nitems(known),
 		    "act, class, subject, verdict, count, distinct", e)) < 0 ||
 	    (r = get_list(w, j, "act", &s->acts, e)) < 0 ||
+	    (r = check_words(w, "act", &s->acts, acts, e)) < 0 ||
 	    (r = get_classes(w, j, &s->classes, e)) < 0 ||
 	    (r = get_text(w, j, "subject", false, &s->subject, e)) < 0 ||
 	    (r = get_text(w, j, "verdict", false, &s->verdict, e)) < 0 ||
 	    (r = get_count(w, j, "count", MONITOR_COUNT_MAX, &count, e)) < 0 ||
 	    (r = get_word(w, j, "distinct", kinds + 1, 2, "subject, worker",
 		 &distinct, e)) < 0);
+	if (r == 0 && s->verdict != NULL) {
+		strv_add(&said, s->verdict);
+		r = check_words(w, "verdict", &said, verdicts, e);
+		strv_clear(&said);
+	}
 	if (r == 0 && json_object_get(j, "distinct") != NULL)
 		distinct++;
 	s->count = (unsigned)count;

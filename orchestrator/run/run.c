@@ -180,7 +180,7 @@ files_below(const struct run *r, struct strv *ret)
 static int
 find_tests(struct run *r, struct err *e)
 {
-	struct strv files = { 0 }, commands = { 0 };
+	struct strv files = { 0 }, commands = { 0 }, globs = { 0 };
 	const char *why = NULL;
 	char *dir;
 	int rc = 0;
@@ -202,9 +202,10 @@ find_tests(struct run *r, struct err *e)
 	recipe_commands(dir, &commands);
 	free(dir);
 	/* A build output is no test: it must be free to be made anew. */
-	if ((rc = snapshot_unignored(&r->snap, &files, e)) == 0)
+	if ((rc = snapshot_unignored(&r->snap, &files, e)) == 0 &&
+	    (rc = guard_globs(&r->o.protect, r->root, &files, &globs, e)) == 0)
 		guard_select(
-		    &files, &r->o.protect, &commands, r->workdir, &r->guarded);
+		    &files, &globs, &commands, r->workdir, &r->guarded);
 	if (rc == 0 && r->guarded.n > MAX_PROTECTED)
 		rc = err_set(e, ERR_USAGE,
 		    "%zu files are tests or run them and would be protected; "
@@ -212,6 +213,7 @@ find_tests(struct run *r, struct err *e)
 		    r->guarded.n, MAX_PROTECTED);
 	strv_clear(&files);
 	strv_clear(&commands);
+	strv_clear(&globs);
 	if (why != NULL)
 		log_info("tests: %s (from %s; -t chooses another)",
 		    r->tests.v[0], why);

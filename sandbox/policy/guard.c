@@ -265,6 +265,60 @@ add_command(struct words *w, const char *command)
 	}
 }
 
+static bool
+matches_any(const char *glob, const struct strv *files)
+{
+	for (size_t i = 0; i < files->n; i++)
+		if (any_glob(&glob, 1, files->v[i]))
+			return true;
+	return false;
+}
+
+static int
+one_glob(const char *given, const char *root, const struct strv *files,
+    struct strv *ret, struct err *e)
+{
+	const char *rel = given[0] == '/' ? path_rel(given, root) : given;
+	char *glob, *below;
+	bool found;
+	size_t n;
+
+	rel = rel != NULL ? rel : given;
+	while (*rel == '/' || (rel[0] == '.' && rel[1] == '/'))
+		rel++;
+	for (n = strlen(rel); n > 0 && rel[n - 1] == '/'; n--)
+		continue;
+	if (n == 1 && rel[0] == '.')
+		n = 0;
+	/* The root itself is all of it. */
+	glob = n == 0 ? xstrdup("**") : xstrndup(rel, n);
+	below = path_join(glob, "**");
+	found = *given != '\0' &&
+	    (matches_any(glob, files) || matches_any(below, files));
+	if (found) {
+		strv_add(ret, glob);
+		strv_add(ret, below);
+	}
+	free(glob);
+	free(below);
+	return found ? 0
+		     : err_set(e, ERR_USAGE,
+			   "--protect '%.200s' matches no file of the tree "
+			   "(for example: src/calc.py, src, **/*.sql)",
+			   given);
+}
+
+int
+guard_globs(const struct strv *given, const char *root,
+    const struct strv *files, struct strv *ret, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < given->n && r == 0; i++)
+		r = one_glob(given->v[i], root, files, ret, e);
+	return r;
+}
+
 void
 guard_select(const struct strv *files, const struct strv *globs,
     const struct strv *commands, const char *workdir, struct strv *ret)

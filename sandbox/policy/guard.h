@@ -5,6 +5,7 @@
 #ifndef SANDBOX_POLICY_GUARD_H
 #define SANDBOX_POLICY_GUARD_H
 
+#include "common/err.h"
 #include "common/strv.h"
 
 /* Does the built-in list name this path (relative to the root)? Test
@@ -18,6 +19,13 @@ bool guard_is_setup(const char *path);
 /* Is it what an installer or an interpreter made, whoever wrote it: packages
  * (node_modules, site-packages), byte code? No patch changes those. */
 bool guard_is_installed(const char *path);
+
+/* What a person gives as --protect, as globs for guard_select: "./x" is x, a path
+ * that begins at the root (of the file system or of the tree, at root) is taken
+ * from there, and a directory stands for all that is in it. ERR_USAGE: one
+ * matches none of the files. */
+int guard_globs(const struct strv *given, const char *root,
+    const struct strv *files, struct strv *ret, struct err *e);
 
 /* From all files of a snapshot: those of the built-in list, those that a glob
  * of globs (--protect, text_glob) matches, those that a word of a test or check

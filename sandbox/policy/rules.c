@@ -75,6 +75,12 @@ rules_tool(const char *name, enum rule_about *ret_about)
 	return NULL;
 }
 
+const char *
+rules_tool_name(size_t i)
+{
+	return i < nitems(tools) ? tools[i].name : NULL;
+}
+
 struct rules *
 rules_create(void)
 {

@@ -129,6 +129,8 @@ const char *layer_str(enum rule_layer layer);
 /* The name here of a tool that may be named as elsewhere; NULL: unknown.
  * ret_about may be NULL. */
 const char *rules_tool(const char *name, enum rule_about *ret_about);
+/* All those names, by their number; NULL: there are no more. */
+const char *rules_tool_name(size_t i);
 
 /* --- matching ------------------------------------------------------------ */
 

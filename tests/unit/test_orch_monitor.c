@@ -309,66 +309,77 @@ test_all_tried(void **state unused_arg)
 static void
 test_windows(void **state unused_arg)
 {
-	struct monitor *m = make(OWN("\"events\": 3, \"steps\": [{\"act\": "
-				     "\"a\"}, {\"act\": \"b\"}]"));
+	struct monitor *m =
+	    make(OWN("\"events\": 3, \"steps\": [{\"act\": "
+		     "\"update_todos\"}, {\"act\": \"read_skill\"}]"));
 
-	assert_string_equal(feed(m, 1, "w1", "a", "", "allow", NULL), "");
+	assert_string_equal(
+	    feed(m, 1, "w1", "update_todos", "", "allow", NULL), "");
 	(void)feed(m, 1, "w1", "x", "", "allow", NULL);
-	assert_string_equal(feed(m, 1, "w1", "b", "", "allow", NULL), "own");
+	assert_string_equal(
+	    feed(m, 1, "w1", "read_skill", "", "allow", NULL), "own");
 	/* Anew, and now too many acts later. */
-	assert_string_equal(feed(m, 1, "w1", "b", "", "allow", NULL), "");
-	(void)feed(m, 1, "w1", "a", "", "allow", NULL);
+	assert_string_equal(
+	    feed(m, 1, "w1", "read_skill", "", "allow", NULL), "");
+	(void)feed(m, 1, "w1", "update_todos", "", "allow", NULL);
 	(void)feed(m, 1, "w1", "x", "", "allow", NULL);
 	(void)feed(m, 1, "w1", "x", "", "allow", NULL);
-	assert_string_equal(feed(m, 1, "w1", "b", "", "allow", NULL), "");
+	assert_string_equal(
+	    feed(m, 1, "w1", "read_skill", "", "allow", NULL), "");
 	monitor_free(m);
 
 	/* One act is one step of two that are alike. */
-	m = make(OWN("\"steps\": [{\"act\": \"a\"}, {\"act\": \"a\"}]"));
-	assert_string_equal(feed(m, 1, "w1", "a", "", "allow", NULL), "");
-	assert_string_equal(feed(m, 1, "w1", "a", "", "allow", NULL), "own");
+	m = make(OWN(
+	    "\"steps\": [{\"act\": \"update_todos\"}, {\"act\": \"update_todos\"}]"));
+	assert_string_equal(
+	    feed(m, 1, "w1", "update_todos", "", "allow", NULL), "");
+	assert_string_equal(
+	    feed(m, 1, "w1", "update_todos", "", "allow", NULL), "own");
 	monitor_free(m);
 
 	/* Counts in both steps; the time runs from the first one. */
-	m = make(OWN("\"within\": \"10s\", \"steps\": [{\"act\": \"a\", "
-		     "\"count\": 2, \"distinct\": \"subject\"}, {\"act\": "
-		     "\"b\", \"subject\": \"*.sql\", \"count\": 2}]"));
-	(void)feed(m, 1, "w1", "a", "x", "allow", NULL);
-	(void)feed(m, 2, "w1", "a", "x", "allow", NULL);
-	(void)feed(m, 3, "w1", "b", "1.sql", "allow", NULL);
-	(void)feed(m, 4, "w1", "a", "y", "allow", NULL);
-	(void)feed(m, 5, "w1", "b", "2.sql", "allow", NULL);
-	(void)feed(m, 6, "w1", "b", "3.txt", "allow", NULL);
+	m = make(
+	    OWN("\"within\": \"10s\", \"steps\": [{\"act\": \"update_todos\", "
+		"\"count\": 2, \"distinct\": \"subject\"}, {\"act\": "
+		"\"read_skill\", \"subject\": \"*.sql\", \"count\": 2}]"));
+	(void)feed(m, 1, "w1", "update_todos", "x", "allow", NULL);
+	(void)feed(m, 2, "w1", "update_todos", "x", "allow", NULL);
+	(void)feed(m, 3, "w1", "read_skill", "1.sql", "allow", NULL);
+	(void)feed(m, 4, "w1", "update_todos", "y", "allow", NULL);
+	(void)feed(m, 5, "w1", "read_skill", "2.sql", "allow", NULL);
+	(void)feed(m, 6, "w1", "read_skill", "3.txt", "allow", NULL);
 	assert_string_equal(
-	    feed(m, 12, "w1", "b", "3.sql", "allow", NULL), "own");
-	(void)feed(m, 20, "w1", "a", "x", "allow", NULL);
-	(void)feed(m, 21, "w1", "a", "y", "allow", NULL);
-	(void)feed(m, 22, "w1", "b", "1.sql", "allow", NULL);
-	assert_string_equal(feed(m, 31, "w1", "b", "2.sql", "allow", NULL), "");
+	    feed(m, 12, "w1", "read_skill", "3.sql", "allow", NULL), "own");
+	(void)feed(m, 20, "w1", "update_todos", "x", "allow", NULL);
+	(void)feed(m, 21, "w1", "update_todos", "y", "allow", NULL);
+	(void)feed(m, 22, "w1", "read_skill", "1.sql", "allow", NULL);
+	assert_string_equal(
+	    feed(m, 31, "w1", "read_skill", "2.sql", "allow", NULL), "");
 	/* A clock that goes back is one that stands. */
-	(void)feed(m, 40, "w1", "a", "x", "allow", NULL);
-	(void)feed(m, -1e300, "w1", "a", "y", "allow", NULL);
-	(void)feed(m, 2, "w1", "b", "1.sql", "allow", NULL);
+	(void)feed(m, 40, "w1", "update_todos", "x", "allow", NULL);
+	(void)feed(m, -1e300, "w1", "update_todos", "y", "allow", NULL);
+	(void)feed(m, 2, "w1", "read_skill", "1.sql", "allow", NULL);
 	assert_string_equal(
-	    feed(m, 3, "w1", "b", "2.sql", "allow", NULL), "own");
+	    feed(m, 3, "w1", "read_skill", "2.sql", "allow", NULL), "own");
 	monitor_free(m);
 }
 
 static void
 test_scope_and_action(void **state unused_arg)
 {
-	struct monitor_act a = { 1, "w2", "a", "x", NULL, "allow" };
+	struct monitor_act a = { 1, "w2", "update_todos", "x", NULL, "allow" };
 	struct monitor_hit hits[8];
 	struct monitor *m;
 
-	m = make("{\"rules\": [{\"name\": \"one\", \"why\": \"x\", \"scope\": "
-		 "\"run\", \"steps\": [{\"act\": \"a\", \"count\": 2}]}, "
-		 "{\"name\": \"two\", \"why\": \"x\", \"action\": \"kill\", "
-		 "\"scope\": \"run\", \"steps\": [{\"act\": \"a\", \"count\": "
-		 "2, \"distinct\": \"worker\"}]}], "
-		 "\"repeated-denials\": {\"action\": \"off\"}, "
-		 "\"mass-deletion\": {\"action\": \"kill\"}}");
-	(void)feed(m, 1, "w1", "a", "x", "allow", NULL);
+	m = make(
+	    "{\"rules\": [{\"name\": \"one\", \"why\": \"x\", \"scope\": "
+	    "\"run\", \"steps\": [{\"act\": \"update_todos\", \"count\": 2}]}, "
+	    "{\"name\": \"two\", \"why\": \"x\", \"action\": \"kill\", "
+	    "\"scope\": \"run\", \"steps\": [{\"act\": \"update_todos\", \"count\": "
+	    "2, \"distinct\": \"worker\"}]}], "
+	    "\"repeated-denials\": {\"action\": \"off\"}, "
+	    "\"mass-deletion\": {\"action\": \"kill\"}}");
+	(void)feed(m, 1, "w1", "update_todos", "x", "allow", NULL);
 	/* The strongest first, and no more than there is room for. */
 	assert_int_equal(monitor_feed(m, &a, hits, 1), 1);
 	assert_string_equal(hits[0].rule->name, "two");
@@ -378,7 +389,8 @@ test_scope_and_action(void **state unused_arg)
 		assert_string_equal(
 		    feed(m, 2, "w1", "command", "x", "deny", NULL), "");
 	/* What is nobody's, and the record's own lines. */
-	assert_string_equal(feed(m, 2, "", "a", "x", "allow", NULL), "");
+	assert_string_equal(
+	    feed(m, 2, "", "update_todos", "x", "allow", NULL), "");
 	assert_string_equal(feed(m, 2, "w1", "monitor", "x", "deny", NULL), "");
 	monitor_free(m);
 }
@@ -389,7 +401,7 @@ static void
 test_flood(void **state unused_arg)
 {
 	struct monitor *m = make(OWN(
-	    "\"same\": \"subject\", \"steps\": [{\"act\": \"a\", \"count\": "
+	    "\"same\": \"subject\", \"steps\": [{\"act\": \"update_todos\", \"count\": "
 	    "64}]"));
 	char subject[4000], worker[16];
 	unsigned i, told = 0;
@@ -400,14 +412,14 @@ test_flood(void **state unused_arg)
 	for (i = 0; i < 100000; i++) {
 		(void)snprintf(subject, 16, "%u", i);
 		subject[strlen(subject)] = 'x';
-		(void)feed(m, i, "w1", "a", subject, "allow", NULL);
+		(void)feed(m, i, "w1", "update_todos", subject, "allow", NULL);
 		if (monitor_windows(m) > most)
 			most = monitor_windows(m);
 	}
 	assert_true(most <= MONITOR_KEYS + MONITOR_RULES_MAX);
 	for (i = 0; i < 3 * MONITOR_WORKERS; i++) {
 		(void)snprintf(worker, sizeof worker, "w%u", i);
-		(void)feed(m, 1, worker, "a", "x", "allow", NULL);
+		(void)feed(m, 1, worker, "update_todos", "x", "allow", NULL);
 	}
 	assert_true(monitor_windows(m) <= 2 * MONITOR_WORKERS);
 	monitor_all_gone(m);
@@ -492,7 +504,7 @@ test_items(void **state unused_arg)
 
 /* --- bad rules ------------------------------------------------------------ */
 
-#define STEPS "\"steps\": [{\"act\": \"a\"}]"
+#define STEPS "\"steps\": [{\"act\": \"update_todos\"}]"
 #define RULE(rest) "{\"rules\": [{\"name\": \"n-1\", " rest "}]}"
 
 static void
@@ -519,7 +531,15 @@ test_bad(void **state unused_arg)
 		{ "{\"mass-deletion\": {\"action\": \"off\", \"x\": 1}}",
 		    { "mass-deletion", "\"x\"", "unknown" } },
 		{ "{\"mass-deletion\": \"off\"}", { "mass-deletion" } },
-		{ RULE("\"a\": 1"), { "n-1", "\"a\"", "known: name" } },
+		{ RULE("\"why\": \"x\", \"steps\": [{\"act\": \"wrte\"}]"),
+		    { "step 1", "\"act\"", "write" } },
+		{ RULE("\"why\": \"x\", \"steps\": [{\"act\": \"Bash\"}]"),
+		    { "step 1", "\"act\"", "run_command" } },
+		{ RULE("\"why\": \"x\", \"steps\": [{\"act\": \"write\", "
+		       "\"verdict\": \"denied\"}]"),
+		    { "step 1", "\"verdict\"", "deny" } },
+		{ RULE("\"update_todos\": 1"),
+		    { "n-1", "\"update_todos\"", "known: name" } },
 		{ RULE(STEPS), { "n-1", "\"why\"" } },
 		{ RULE("\"why\": 1, " STEPS), { "n-1", "\"why\"" } },
 		{ RULE("\"why\": \"x\""), { "n-1", "\"steps\"", "1 to 4" } },
@@ -530,19 +550,23 @@ test_bad(void **state unused_arg)
 		    { "step 1", "\"act\"" } },
 		{ RULE("\"why\": \"x\", \"steps\": [{\"act\": []}]"),
 		    { "\"act\"", "list" } },
-		{ RULE("\"why\": \"x\", \"steps\": [{\"act\": \"a\"}, "
-		       "{\"clas\": \"x\"}]"),
+		{ RULE(
+		      "\"why\": \"x\", \"steps\": [{\"act\": \"update_todos\"}, "
+		      "{\"clas\": \"x\"}]"),
 		    { "step 2", "\"clas\"", "known: act" } },
 		{ RULE("\"why\": \"x\", \"steps\": [{\"class\": \"x\"}]"),
 		    { "\"class\"", "secret-path" } },
-		{ RULE("\"why\": \"x\", \"steps\": [{\"act\": \"a\", "
-		       "\"count\": 65}]"),
+		{ RULE(
+		      "\"why\": \"x\", \"steps\": [{\"act\": \"update_todos\", "
+		      "\"count\": 65}]"),
 		    { "\"count\"", "1 to 64" } },
-		{ RULE("\"why\": \"x\", \"steps\": [{\"act\": \"a\", "
-		       "\"count\": \"2\"}]"),
+		{ RULE(
+		      "\"why\": \"x\", \"steps\": [{\"act\": \"update_todos\", "
+		      "\"count\": \"2\"}]"),
 		    { "\"count\"" } },
-		{ RULE("\"why\": \"x\", \"steps\": [{\"act\": \"a\", "
-		       "\"distinct\": \"act\"}]"),
+		{ RULE(
+		      "\"why\": \"x\", \"steps\": [{\"act\": \"update_todos\", "
+		      "\"distinct\": \"act\"}]"),
 		    { "\"distinct\"", "subject, worker" } },
 		{ RULE("\"why\": \"x\", \"action\": \"off\", " STEPS),
 		    { "\"action\"", "flag, steer" } },
@@ -593,7 +617,7 @@ test_too_many(void **state unused_arg)
 	for (i = 0; i <= MONITOR_RULES_MAX; i++) {
 		(void)snprintf(name, sizeof name, "r%d", i);
 		rule = json_pack("{s:s, s:s, s:[{s:s}]}", "name", name, "why",
-		    "x", "steps", "act", "a");
+		    "x", "steps", "act", "update_todos");
 		(void)json_array_append_new(list, rule);
 	}
 	(void)json_object_set_new(j, "rules", list);
@@ -614,7 +638,7 @@ test_shapes(void **state unused_arg)
 		"key=AKIAIOSFODNN7EXAMPLE;", "+\"ghp_" MIX36 "\"",
 		"github_pat_" MIX36 "_" MIX36, "sk-" MIX36, "sk-proj-" MIX36,
 		"glpat-" MIX36, "xoxb-" MIX36, "sk_live_" MIX36,
-		"{\"a\":\"\\nAKIAIOSFODNN7EXAMPLE\"}",
+		"{\"update_todos\":\"\\nAKIAIOSFODNN7EXAMPLE\"}",
 		"+-----BEGIN RSA PRIVATE KEY-----\n+MIIEpAIBAAKCAQEAu5x7abcdefgh",
 		"-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQ",
 		"Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0."

@@ -147,6 +147,59 @@ test_commands(void **state unused_arg)
 	expect("", "", "");
 }
 
+/* What a person may write for --protect, and what it then covers. */
+static void
+test_globs(void **state unused_arg)
+{
+	static const struct {
+		const char *given;
+		bool a, sql; /* src/a.py, db/1.sql; both false: an error */
+	} rows[] = {
+		{ "src", true, false },
+		{ "src/", true, false },
+		{ "./src/a.py", true, false },
+		{ "/src/**", true, false },
+		{ "/home/p/src", true, false },
+		{ "a.py", true, false },
+		{ "**/*.sql", false, true },
+		{ "*.sql", false, true },
+		{ ".", true, true },
+		{ "/home/p", true, true },
+		{ "srcc/**", false, false },
+		{ "", false, false },
+		{ "[", false, false },
+		{ "!src", false, false },
+		{ "../p/src", false, false },
+		{ "/etc", false, false },
+	};
+	struct strv files = { 0 }, given = { 0 }, globs = { 0 }, got = { 0 };
+	struct err e;
+	int r;
+
+	strv_addl(&files, "src/a.py", "db/1.sql", (char *)NULL);
+	for (size_t i = 0; i < nitems(rows); i++) {
+		strv_clear(&given);
+		strv_clear(&globs);
+		strv_add(&given, rows[i].given);
+		r = guard_globs(&given, "/home/p", &files, &globs, &e);
+		if ((r == 0) != (rows[i].a || rows[i].sql))
+			fail_msg("%s: %d", rows[i].given, r);
+		if (r < 0) {
+			assert_int_equal(r, ERR_USAGE);
+			assert_non_null(strstr(e.text, rows[i].given));
+			continue;
+		}
+		guard_select(&files, &globs, NULL, "", &got);
+		if (strv_has(&got, "src/a.py") != rows[i].a ||
+		    strv_has(&got, "db/1.sql") != rows[i].sql)
+			fail_msg("%s", rows[i].given);
+	}
+	strv_clear(&files);
+	strv_clear(&given);
+	strv_clear(&globs);
+	strv_clear(&got);
+}
+
 static void
 test_nothing(void **state unused_arg)
 {
@@ -162,7 +215,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_builtin),
 		cmocka_unit_test(test_setup), cmocka_unit_test(test_installed),
-		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_commands), cmocka_unit_test(test_globs),
 		cmocka_unit_test(test_nothing) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

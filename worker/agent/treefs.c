@@ -363,8 +363,8 @@ treefs_may_write(
 		    !strv_has(fs->refused, rel))
 			strv_add(fs->refused, rel);
 		r = err_set(e, ERR_DENIED,
-		    "%.200s is protected: tests and what runs them can't be "
-		    "changed",
+		    "%.200s is protected: tests, what runs them and what the "
+		    "person names can't be changed",
 		    rel);
 		goto out;
 	}
