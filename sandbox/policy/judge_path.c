@@ -93,6 +93,28 @@ judge_file(const struct rules *r, enum rule_about about, const char *path,
 	return tool && about == RULE_EDIT ? r->def.ruling : RULING_ALLOW;
 }
 
+/* Rules about what is in the directory path. */
+static enum ruling
+judge_below(const struct rules *r, const char *path,
+    const struct judge_place *where, const char **rule, enum rule_layer *layer)
+{
+	enum ruling v;
+	size_t i;
+
+	for (v = RULING_DENY; v != RULING_ALLOW; v--)
+		for (i = 0; i < r->n; i++) {
+			const struct rule *x = &r->v[i];
+
+			if (x->ruling != v || !speaks(x, RULE_EDIT) ||
+			    !rule_lies_below(x, path, where))
+				continue;
+			*rule = x->text;
+			*layer = x->layer;
+			return v;
+		}
+	return RULING_ALLOW;
+}
+
 static bool
 is_device(const char *path)
 {
@@ -108,8 +130,8 @@ is_device(const char *path)
 }
 
 static void
-one_file(struct judge *j, enum rule_about about, const struct sh_word *w,
-    const char *cwd, const char *src, size_t len)
+one_file(struct judge *j, enum rule_about about, bool tree,
+    const struct sh_word *w, const char *cwd, const char *src, size_t len)
 {
 	bool tilde = (w->flags & SH_TILDE) != 0 && w->text[0] == '~';
 	char *path = judge_path(w->text, tilde, cwd, j->where), why[500];
@@ -118,10 +140,14 @@ one_file(struct judge *j, enum rule_about about, const struct sh_word *w,
 	enum ruling v;
 
 	v = judge_file(j->rules, about, path, j->where, false, &rule, &layer);
+	if (v == RULING_ALLOW && tree)
+		v = judge_below(j->rules, path, j->where, &rule, &layer);
 	if (v != RULING_ALLOW && !is_device(path)) {
 		(void)snprintf(why, sizeof why, "it %s %.200s: %s by %s (%s)",
-		    about == RULE_EDIT ? "writes" : "reads", path,
-		    v == RULING_ASK ? "asked for" : "denied", rule,
+		    tree                     ? "removes or replaces"
+			: about == RULE_EDIT ? "writes"
+					     : "reads",
+		    path, v == RULING_ASK ? "asked for" : "denied", rule,
 		    layer_str(layer));
 		judge_part(j, src, len, v, rule, layer, why);
 	}
@@ -149,7 +175,7 @@ some_file(struct judge *j, enum rule_about about, const struct sh_word *w,
 }
 
 static void
-file(struct judge *j, enum rule_about about, const struct sh_word *w,
+file(struct judge *j, enum rule_about about, bool tree, const struct sh_word *w,
     const char *src, size_t len)
 {
 	size_t i;
@@ -166,7 +192,7 @@ file(struct judge *j, enum rule_about about, const struct sh_word *w,
 		return;
 	}
 	for (i = 0; i < j->dirs.n; i++) {
-		one_file(j, about, w, j->dirs.v[i], src, len);
+		one_file(j, about, tree, w, j->dirs.v[i], src, len);
 		if (w->text[0] == '/')
 			break;
 	}
@@ -177,7 +203,15 @@ judge_write(
     struct judge *j, const struct sh_word *target, const char *src, size_t len)
 {
 	if (j->rules->blocks_edits)
-		file(j, RULE_EDIT, target, src, len);
+		file(j, RULE_EDIT, false, target, src, len);
+}
+
+void
+judge_remove(
+    struct judge *j, const struct sh_word *target, const char *src, size_t len)
+{
+	if (j->rules->blocks_edits)
+		file(j, RULE_EDIT, true, target, src, len);
 }
 
 void
@@ -185,7 +219,7 @@ judge_read(
     struct judge *j, const struct sh_word *target, const char *src, size_t len)
 {
 	if (j->rules->blocks_reads)
-		file(j, RULE_READ, target, src, len);
+		file(j, RULE_READ, false, target, src, len);
 }
 
 void

@@ -127,6 +127,9 @@ void piece_git_config(struct piece *p, const struct sh_word *value, size_t at);
 /* judge_path.c */
 void judge_write(
     struct judge *j, const struct sh_word *target, const char *src, size_t len);
+/* It goes, and all that is in it. */
+void judge_remove(
+    struct judge *j, const struct sh_word *target, const char *src, size_t len);
 void judge_read(
     struct judge *j, const struct sh_word *target, const char *src, size_t len);
 void judge_cd(struct judge *j, const struct sh_word *dir, bool replace);

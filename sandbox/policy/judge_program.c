@@ -173,6 +173,9 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 			written(v, w);
 		else
 			read_by(v, w);
+	} else if (strcmp(how, "x") == 0) {
+		if (!v->dry)
+			judge_remove(v->p->j, w, v->p->src, v->p->src_len);
 	} else if (strcmp(how, "w") == 0 || strcmp(how, "w+") == 0 ||
 	    (strcmp(how, "w-1") == 0 && k > 0) ||
 	    (strcmp(how, "wl") == 0 && k + 1 == n) ||

@@ -61,6 +61,23 @@ find_exec(const struct call *c, size_t from)
 	return i;
 }
 
+/* Which of the files that it finds is not looked at: all of them. */
+static void
+find_delete(const struct call *c)
+{
+	static const struct sh_word here = { .text = (char *)(uintptr_t) ".",
+		.len = 1 };
+	size_t i;
+
+	for (i = 1; i < c->n; i++) {
+		if (strchr("-(!", c->w[i].text[0]) != NULL)
+			break;
+		judge_remove(c->p->j, &c->w[i], c->p->src, c->p->src_len);
+	}
+	if (i == 1)
+		judge_remove(c->p->j, &here, c->p->src, c->p->src_len);
+}
+
 static bool
 special_find(const struct call *c)
 {
@@ -84,6 +101,7 @@ special_find(const struct call *c)
 		} else if (strcmp(w->text, "-delete") == 0) {
 			piece_found(
 			    c->p, FIND_POWER, place_of(c, i), "find -delete");
+			find_delete(c);
 		} else if ((w->flags & SH_COMPUTED) != 0 &&
 		    strchr("$`<-", w->text[0]) != NULL) {
 			/* Several words in the place of one: -exec, too. */

@@ -48,10 +48,11 @@ struct program {
 	const char *operands; /* which are files: see below; NULL: none */
 	const char *spec;
 };
-/* operands: "w" all are written, "w-1" all but the first, "wl" the last, "w2"
- * the second; "r" all are read, "r-1" all but the first; "rwl": the last is
- * written, the others are read; "w+", "r+": "+x" is
- * a command of its own; "sed", "awk": the first is a script. */
+/* operands: "w" all are written, "x" all go or are replaced, with what is in
+ * them, "w-1" all but the first, "wl" the last, "w2" the second; "r" all are
+ * read, "r-1" all but the first; "rwl": the last is written, the others are
+ * read; "w+", "r+": "+x" is a command of its own; "sed", "awk": the first is a
+ * script. */
 
 const struct program *program_find(const char *name, const char *sub);
 

@@ -149,6 +149,10 @@ bool rule_allows(const struct rule *r, const struct sh_word *w, size_t n);
 /* path: absolute and clean. */
 bool rule_covers_path(
     const struct rule *r, const char *path, const struct judge_place *where);
+/* Is it about a named place within the directory path? Who removes that takes
+ * what the rule is about along. */
+bool rule_lies_below(
+    const struct rule *r, const char *path, const struct judge_place *where);
 bool rule_covers_host(const struct rule *r, const char *host);
 
 /* "*" stands for any bytes, but for '/' when slash is false. */

@@ -283,6 +283,51 @@ rule_covers_path(
 	    covers_from(p, path, where->workspace);
 }
 
+/* The part of a pattern before its first wildcard, from base, is in path. */
+static bool
+prefix_below(const char *pat, const char *base, const char *path)
+{
+	char *prefix, *full;
+	size_t n;
+	bool below;
+
+	pat += strspn(pat, "/");
+	n = strcspn(pat, "*?[");
+	if (pat[n] != '\0')
+		while (n > 0 && pat[n - 1] != '/')
+			n--;
+	while (n > 0 && pat[n - 1] == '/')
+		n--;
+	if (base == NULL || n == 0)
+		return false;
+	prefix = xstrndup(pat, n);
+	full = path_join(base, prefix);
+	below = path_is_below(full, path);
+	free(prefix);
+	free(full);
+	return below;
+}
+
+bool
+rule_lies_below(
+    const struct rule *r, const char *path, const struct judge_place *where)
+{
+	const char *p = r->pattern;
+
+	if (p == NULL || strchr(p, '/') == NULL)
+		return false; /* of any directory: rule_covers_path() */
+	if (text_starts(p, "//"))
+		return prefix_below(p, "/", path);
+	if (text_starts(p, "~/"))
+		return prefix_below(p + 1, where->home, path);
+	if (*p == '/')
+		return prefix_below(p, where->workspace, path);
+	if (text_starts(p, "./"))
+		return prefix_below(p + 2, where->cwd, path);
+	return prefix_below(p, where->cwd, path) ||
+	    prefix_below(p, where->workspace, path);
+}
+
 bool
 rule_covers_host(const struct rule *r, const char *host)
 {

@@ -128,6 +128,27 @@ def layers(box):
               "a link is not followed", r)
 
 
+REMOVALS = (
+    ("git rm db/1.sql", "deny"), ("git mv db/1.sql x", "deny"),
+    ("git checkout db/1.sql", "deny"), ("git checkout -- .", "deny"),
+    ("git restore db", "deny"), ("find . -name '*.sql' -delete", "deny"),
+    ("find -delete", "deny"), ("find src -delete", "allow"),
+    ("rm -r .", "deny"), ("rm -rf ../gate-removals", "deny"),
+    ("rm -rf build", "allow"), ("mv db x", "deny"),
+    ("git checkout main", "allow"), ("git checkout -b db", "allow"),
+    ("git rm --cached db/1.sql", "allow"), ("find . -type f", "allow"))
+
+
+def removals(box):
+    """Who takes a directory takes what is in it."""
+    repo = box.repo("gate-removals", lib.small(**{"db/1.sql": "x\n"}))
+    settings(box, {"deny": ["Edit(/db/**)"], "allow": ["Bash"]})
+    for command, verdict in REMOVALS:
+        r = gate(box, "-C", repo, "--json", command)
+        lib.equal(json.loads(r.out)["verdict"], verdict, command, r)
+    settings(box, {})
+
+
 def one_call(box):
     """foray tool: denied and asked for before anything happens."""
     repo = box.repo("gate-tool", lib.small(**{".env": "x=1\n"}))
@@ -397,6 +418,7 @@ def main():
     with lib.Box() as box:
         command_line(box)
         layers(box)
+        removals(box)
         one_call(box)
         fsmonitor(box)
         whole_run(box)
