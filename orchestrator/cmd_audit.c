@@ -1,5 +1,6 @@
 #include "common/compat.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,9 +22,14 @@ static int cmd_audit_main(int argc, char **argv);
 
 const struct cmd cmd_audit = {
 	.name = "audit",
-	.synopsis = "[--verify | --monitor] [RUN [RULES.json] | --sandbox]",
+	.synopsis =
+	    "[--verify | --monitor] [--worker W] [--act A] [--verdict V] "
+	    "[RUN [RULES.json] | --sandbox]",
 	.purpose = "Print the record of every act of a run, or check its chain",
 	.help =
+	    "      --worker W, --act A, --verdict V\n"
+	    "                 only lines with one of these (w1,w2; command,write; "
+	    "deny)\n"
 	    "      --verify   is the chain intact? Names the first line that "
 	    "is not (exit 1)\n"
 	    "      --monitor  run the monitor's rules over it: which lines "
@@ -48,6 +54,10 @@ verify(struct store *s, const char *dir)
 	r = s != NULL ? audit_verify(s, &n, note, sizeof note, &e)
 		      : audit_verify_dir(dir, &n, note, sizeof note, &e);
 	if (r < 0) {
+		/* There is a run, and its record is gone. */
+		if (e.code == -ENOENT && s != NULL)
+			(void)err_set(&e, ERR_DENIED,
+			    "the record (audit.jsonl) is missing");
 		if (e.code != ERR_DENIED && e.code != ERR_SYNTAX)
 			return cmd_fail(&e);
 		(void)printf("%s: NOT intact: %s\n", name, e.text);
@@ -58,8 +68,85 @@ verify(struct store *s, const char *dir)
 	return 0;
 }
 
+/* --- which lines ---------------------------------------------------------- */
+
+enum {
+	BY_WORKER,
+	BY_ACT,
+	BY_VERDICT,
+	N_FIELDS
+};
+
+static const char *const fields[N_FIELDS] = { "worker", "act", "verdict" };
+
+/* An empty list: any. */
+struct filter {
+	struct strv of[N_FIELDS];
+};
+
+static void
+filter_add(struct strv *list, const char *text)
+{
+	size_t n;
+
+	for (; *text != '\0'; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		if (n > 0)
+			strv_addn(list, text, n);
+	}
+}
+
+static void
+filter_clear(struct filter *f)
+{
+	for (int i = 0; i < N_FIELDS; i++)
+		strv_clear(&f->of[i]);
+}
+
+static bool
+filter_any(const struct filter *f)
+{
+	for (int i = 0; i < N_FIELDS; i++)
+		if (f->of[i].n > 0)
+			return true;
+	return false;
+}
+
+/* A line that can't be read is shown: whoever looks for something should see
+ * it. */
+static bool
+filter_takes(const struct filter *f, const char *line, size_t len)
+{
+	const char *s;
+	json_t *j = NULL;
+	bool yes = true;
+
+	if (json_parse(line, len, len, &j, NULL) < 0)
+		return true;
+	for (int i = 0; i < N_FIELDS && yes; i++) {
+		s = json_string_value(json_object_get(j, fields[i]));
+		yes = f->of[i].n == 0 || s == NULL || strv_has(&f->of[i], s);
+	}
+	json_decref(j);
+	return yes;
+}
+
+static void
+print_lines(const struct filter *f, const char *text, size_t len)
+{
+	const char *nl;
+	size_t n;
+
+	for (; len > 0; text += n, len -= n) {
+		nl = memchr(text, '\n', len);
+		n = nl != NULL ? (size_t)(nl - text) + 1 : len;
+		if (filter_takes(f, text, n - (nl != NULL)))
+			(void)fwrite(text, 1, n, stdout);
+	}
+}
+
 static int
-print(const char *dir)
+print(const char *dir, const struct filter *f)
 {
 	char *path = path_join(dir, "audit.jsonl");
 	struct err e = { 0 };
@@ -69,6 +156,8 @@ print(const char *dir)
 	buf_init(&b, (size_t)1 << 30);
 	if (file_read(path, true, &b, &e) < 0)
 		r = cmd_fail(&e);
+	else if (filter_any(f))
+		print_lines(f, buf_str(&b), b.len);
 	else
 		(void)fwrite(buf_str(&b), 1, b.len, stdout);
 	buf_clear(&b);
@@ -129,9 +218,15 @@ monitor_chain(struct store *s, const char *file)
 	struct monitor *m;
 	struct err e = { 0 };
 	size_t hits = 0;
+	uint64_t lines;
+	char note[256];
 	int r;
 
-	if (read_rules(file, &rules, &e) < 0) {
+	/* What was changed says nothing of what was done. */
+	r = audit_verify(s, &lines, note, sizeof note, &e);
+	if (r == 0)
+		r = read_rules(file, &rules, &e);
+	if (r < 0) {
 		monitor_rules_clear(&rules);
 		return cmd_fail(&e);
 	}
@@ -147,7 +242,7 @@ monitor_chain(struct store *s, const char *file)
 }
 
 static int
-sandbox_chain(bool check)
+sandbox_chain(bool check, const struct filter *f)
 {
 	struct err e = { 0 };
 	char *dir = NULL;
@@ -155,56 +250,92 @@ sandbox_chain(bool check)
 
 	if (single_dir(&dir, &e) < 0)
 		return cmd_fail(&e);
-	r = check ? verify(NULL, dir) : print(dir);
+	r = check ? verify(NULL, dir) : print(dir, f);
 	free(dir);
+	return r;
+}
+
+struct what {
+	bool check, sandbox, monitor;
+	struct filter filter;
+	const char *run, *rules;
+};
+
+/* 0, or the status to exit with and *ret_done. */
+static int
+read_args(int argc, char **argv, struct what *w, bool *ret_done)
+{
+	static const struct option options[] = {
+		{ "verify", no_argument, NULL, 'v' },
+		{ "sandbox", no_argument, NULL, 's' },
+		{ "monitor", no_argument, NULL, 'm' },
+		{ "worker", required_argument, NULL, 0 },
+		{ "act", required_argument, NULL, 1 },
+		{ "verdict", required_argument, NULL, 2 },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int opt;
+
+	*ret_done = true;
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		if (opt == 'h')
+			return cmd_help(&cmd_audit);
+		if (opt >= 0 && opt < N_FIELDS)
+			filter_add(&w->filter.of[opt], optarg);
+		else if (opt != 'v' && opt != 's' && opt != 'm')
+			return cmd_bad_option(&cmd_audit, opt, argv);
+		w->check |= opt == 'v';
+		w->sandbox |= opt == 's';
+		w->monitor |= opt == 'm';
+	}
+	if (w->monitor && optind < argc && text_ends(argv[argc - 1], ".json"))
+		w->rules = argv[--argc];
+	if (w->check + w->sandbox + w->monitor > 1 &&
+	    !(w->check && w->sandbox && !w->monitor))
+		return cmd_usage(&cmd_audit,
+		    "--monitor goes with neither --verify nor --sandbox");
+	if ((w->check || w->monitor) && filter_any(&w->filter))
+		return cmd_usage(&cmd_audit,
+		    "--worker, --act and --verdict are for lines to print: the "
+		    "chain is verified, and looked at, as a whole");
+	if (argc - optind > 1)
+		return cmd_usage(&cmd_audit, "one run at most");
+	if (w->sandbox && optind < argc)
+		return cmd_usage(&cmd_audit, "a run or --sandbox, not both");
+	w->run = optind < argc ? argv[optind] : NULL;
+	*ret_done = false;
+	return 0;
+}
+
+static int
+carry_out(const struct what *w)
+{
+	struct store *s;
+	struct err e = { 0 };
+	int r;
+
+	if (w->sandbox)
+		return sandbox_chain(w->check, &w->filter);
+	if (store_open(w->run, false, &s, &e) < 0)
+		return cmd_fail(&e);
+	r = w->monitor ? monitor_chain(s, w->rules)
+	    : w->check ? verify(s, NULL)
+		       : print(store_dir(s), &w->filter);
+	store_close(s);
 	return r;
 }
 
 static int
 cmd_audit_main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "verify", no_argument, NULL, 'v' },
-		{ "sandbox", no_argument, NULL, 's' },
-		{ "monitor", no_argument, NULL, 'm' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	bool check = false, sandbox = false, monitor = false;
-	struct store *s;
-	const char *run = NULL, *rules = NULL;
-	struct err e = { 0 };
-	int opt, r;
+	struct what w = { 0 };
+	bool done;
+	int r = read_args(argc, argv, &w, &done);
 
-	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-		if (opt == 'h')
-			return cmd_help(&cmd_audit);
-		if (opt != 'v' && opt != 's' && opt != 'm')
-			return cmd_bad_option(&cmd_audit, opt, argv);
-		check |= opt == 'v';
-		sandbox |= opt == 's';
-		monitor |= opt == 'm';
-	}
-	if (monitor && optind < argc && text_ends(argv[argc - 1], ".json"))
-		rules = argv[--argc];
-	if (monitor && (check || sandbox))
-		return cmd_usage(&cmd_audit,
-		    "--monitor goes with neither --verify nor "
-		    "--sandbox");
-	if (argc - optind > 1)
-		return cmd_usage(&cmd_audit, "one run at most");
-	if (sandbox && optind < argc)
-		return cmd_usage(&cmd_audit, "a run or --sandbox, not both");
-	if (sandbox)
-		return sandbox_chain(check);
-	if (optind < argc)
-		run = argv[optind];
-	if (store_open(run, false, &s, &e) < 0)
-		return cmd_fail(&e);
-	r = monitor ? monitor_chain(s, rules)
-	    : check ? verify(s, NULL)
-		    : print(store_dir(s));
-	store_close(s);
+	if (!done)
+		r = carry_out(&w);
+	filter_clear(&w.filter);
 	return r;
 }

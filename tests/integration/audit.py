@@ -57,5 +57,25 @@ with lib.Box() as the_box:
     with_lines(lines, "as it was again")
     os.unlink(path)
     gone = the_box.do("audit", "--verify")
-    lib.check(gone.status not in (0, None), "the file is missing", gone)
+    lib.check(gone.status == 1 and "NOT intact" in gone.out,
+              "the file is missing", gone)
+    with open(path, "wb") as out:
+        out.write(b"".join(lines[:-1] + [change(lines[-1], 9)]))
+    r = the_box.do("audit", "--monitor")
+    lib.check(r.status not in (0, 1) and "line %d" % acts in r.text,
+              "a changed record is not looked through", r)
+    with open(path, "wb") as out:
+        out.write(b"".join(lines))
+    for args, want in ((["--act", "test"], lambda x: b'"act":"test"' in x),
+                       (["--worker", "w1,w9"],
+                        lambda x: b'"worker":"w1"' in x),
+                       (["--verdict", "deny"],
+                        lambda x: b'"verdict":"deny"' in x),
+                       (["--act", "test", "--verdict", "deny"],
+                        lambda x: False)):
+        r = the_box.do("audit", *args)
+        lib.equal(r.out.splitlines(), [x.decode().rstrip("\n") for x in lines
+                                       if want(x)], "only %s" % args, r)
+    r = the_box.do("audit", "--verify", "--act", "test")
+    lib.equal(r.status, 2, "a part of a chain can't be verified", r)
 lib.done()
