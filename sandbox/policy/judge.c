@@ -7,6 +7,7 @@
 #include "common/text.h"
 #include "sandbox/policy/judge_priv.h"
 
+#define CHECKS_MAX ((size_t)1 << 16)
 #define SHOWN_MAX 400 /* bytes of a part's command */
 
 /* --- the verdict ---------------------------------------------------------- */
@@ -73,6 +74,19 @@ judge_part(struct judge *j, const char *src, size_t len, enum ruling ruling,
 		v->ruling = ruling;
 		set_reason(v, &p);
 	}
+}
+
+bool
+judge_afford(struct judge *j, size_t rules, const char *src, size_t len)
+{
+	if (j->checks > CHECKS_MAX)
+		return false;
+	j->checks += rules + 1;
+	if (j->checks <= CHECKS_MAX)
+		return true;
+	judge_part(j, src, len, RULING_ASK, NULL, LAYER_BUILTIN,
+	    "too many commands, files and rules to be judged");
+	return false;
 }
 
 void

@@ -129,16 +129,32 @@ is_device(const char *path)
 	return text_starts(path, "/dev/fd/");
 }
 
+/* Of one rule about it: each directory above it is compared, too. */
+static size_t
+path_cost(const char *path)
+{
+	size_t n = strlen(path);
+
+	return 8 + n * n / 512;
+}
+
 static void
 one_file(struct judge *j, enum rule_about about, bool tree,
     const struct sh_word *w, const char *cwd, const char *src, size_t len)
 {
 	bool tilde = (w->flags & SH_TILDE) != 0 && w->text[0] == '~';
-	char *path = judge_path(w->text, tilde, cwd, j->where), why[500];
+	char *path, why[500];
 	enum rule_layer layer = LAYER_BUILTIN;
 	const char *rule = NULL;
 	enum ruling v;
 
+	if (!judge_afford(j, 0, src, len))
+		return;
+	path = judge_path(w->text, tilde, cwd, j->where);
+	if (!judge_afford(j, j->rules->n * path_cost(path), src, len)) {
+		free(path);
+		return;
+	}
 	v = judge_file(j->rules, about, path, j->where, false, &rule, &layer);
 	if (v == RULING_ALLOW && tree)
 		v = judge_below(j->rules, path, j->where, &rule, &layer);

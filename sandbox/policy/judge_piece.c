@@ -132,7 +132,8 @@ block(struct piece *p, const struct sh_word *w, size_t n)
 	size_t i;
 
 	plain = without_globals(p, w, n);
-	if (!r->blocks_commands)
+	if (!r->blocks_commands ||
+	    !judge_afford(p->j, r->n + r->n_options, p->src, p->src_len))
 		return;
 	for (i = 0; i < r->n; i++) {
 		if (r->v[i].about != RULE_COMMAND ||
@@ -169,6 +170,8 @@ cover(struct piece *p, const struct sh_word *plain, const struct rule **near)
 	const struct rules *r = p->j->rules;
 	size_t i, k, spelled;
 
+	if (!judge_afford(p->j, r->n * p->n_levels, p->src, p->src_len))
+		return NULL;
 	for (i = 0; i < r->n; i++) {
 		const struct rule *x = &r->v[i];
 

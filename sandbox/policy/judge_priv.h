@@ -29,6 +29,7 @@ struct judge {
 	bool posix; /* the text is as a plain sh reads it: judge_posix.c */
 	unsigned n_posix;
 	size_t work, max_work; /* of reading, so far (SH_MAX_WORK) */
+	size_t checks;         /* judge_afford() */
 	bool only_blocks;    /* what is inside needs no allow rule */
 	const char *tainted; /* a variable that changes what runs, or NULL */
 	struct strv kept;    /* strings that words point into */
@@ -123,6 +124,11 @@ void piece_program(struct piece *p, const char *name);
 bool piece_special(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);
 void piece_git_config(struct piece *p, const struct sh_word *value, size_t at);
+
+/* May so many rules be compared? What a model wrote times what a repository has
+ * of rules must not hold up a run: at the limit (some 50 ms) it is asked about,
+ * and nothing more is compared. */
+bool judge_afford(struct judge *j, size_t rules, const char *src, size_t len);
 
 /* judge_path.c */
 void judge_write(

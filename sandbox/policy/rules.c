@@ -279,8 +279,8 @@ read_list(struct rules *r, enum rule_layer layer, enum ruling ruling,
 	size_t i;
 	int rc;
 
-	rc =
-	    json_get_strv(permissions, ruling_str(ruling), RULES_MAX, &list, e);
+	rc = json_get_strv(permissions, ruling_str(ruling),
+	    layer == LAYER_REPO ? RULES_REPO_MAX : RULES_MAX, &list, e);
 	if (rc < 0)
 		return err_prefix(e, "%s: permissions", file);
 	for (i = 0; i < list.n && rc == 0; i++) {

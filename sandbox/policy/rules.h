@@ -67,6 +67,7 @@ enum rule_about {
 };
 
 #define RULES_MAX 4096      /* of one layer */
+#define RULES_REPO_MAX 256  /* of a list of the repository's */
 #define RULE_TEXT_MAX 4096  /* bytes of a rule */
 #define RULE_WORDS_MAX 256u /* of a command's pattern */
 

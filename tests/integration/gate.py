@@ -149,6 +149,27 @@ def removals(box):
     settings(box, {})
 
 
+def costly(box):
+    """What a model wrote times what a repository has of rules: bounded."""
+    repo = box.repo("gate-costly", lib.SMALL)
+    policy = os.path.join(box.home, "policy.json")
+    for rules, command in (
+            (["Edit(**/s%d/**/x*)" % n for n in range(4)], "cd a;>x;" * 1000),
+            (["Edit(**/s%d/**/x*)" % n for n in range(4000)],
+             "cd a;>x;" * 1000),
+            (["Bash(x%d *)" % n for n in range(4000)], "a;" * 4000)):
+        lib.write(policy, json.dumps({"permissions": {"deny": rules}}))
+        r = gate(box, "--policy", policy, "--json", command, timeout=20)
+        answer = json.loads(r.out or "{}")
+        lib.check(answer.get("verdict") == "ask" and
+                  "too many" in answer["reason"], "it is asked about", r)
+    lib.write(os.path.join(repo, ".foray/settings.json"), json.dumps(
+        {"permissions": {"deny": ["Edit(a%d)" % n for n in range(300)]}}))
+    r = gate(box, "-C", repo, "ls")
+    lib.check(r.status not in (0, 1) and "256" in r.err,
+              "a repository has few rules", r)
+
+
 def one_call(box):
     """foray tool: denied and asked for before anything happens."""
     repo = box.repo("gate-tool", lib.small(**{".env": "x=1\n"}))
@@ -419,6 +440,7 @@ def main():
         command_line(box)
         layers(box)
         removals(box)
+        costly(box)
         one_call(box)
         fsmonitor(box)
         whole_run(box)
