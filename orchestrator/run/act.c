@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "orchestrator/run/act.h"
+#include "sandbox/changes.h"
 
 /* The person's own commands are theirs. */
 static bool
@@ -94,4 +95,28 @@ act_judge(const struct run *r, const struct rules *rules,
 	} else {
 		judge_tool(rules, m->act, m->subject, where, v);
 	}
+}
+
+char *
+act_judge_patch(const struct run *r, const struct rules *rules,
+    const struct judge_place *where, const char *patch, size_t len)
+{
+	struct strv paths = { 0 };
+	char *why = NULL, *path;
+	struct verdict v;
+	struct err e;
+
+	if (patch_paths(patch, len, &paths, &e) < 0)
+		strv_clear(&paths); /* it is looked at, and refused, later */
+	for (size_t i = 0; i < paths.n && why == NULL; i++) {
+		path = path_join(r->root, paths.v[i]);
+		judge_tool(rules, "edit_file", path, where, &v);
+		if (v.ruling == RULING_DENY)
+			why = xasprintf("the patch changes %.400s: %s",
+			    paths.v[i], v.reason);
+		verdict_clear(&v);
+		free(path);
+	}
+	strv_clear(&paths);
+	return why;
 }

@@ -11,4 +11,9 @@ void act_judge(const struct run *r, const struct rules *rules,
     const struct judge_place *where, const struct msg_audit *m,
     struct verdict *v);
 
+/* The first file of a patch that a rule denies to be edited, whoever wrote it
+ * and how: the rule's reason, yours; NULL: none. */
+char *act_judge_patch(const struct run *r, const struct rules *rules,
+    const struct judge_place *where, const char *patch, size_t len);
+
 #endif

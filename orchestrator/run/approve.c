@@ -98,6 +98,26 @@ detail_with(const char *detail, const char *reason, const char *by)
 	return text;
 }
 
+/* What a worker says of its act must not look like what was decided about it. NULL:
+ * it doesn't. */
+static char *
+detail_alone(const char *detail)
+{
+	json_t *j = NULL;
+	char *text = NULL;
+
+	if (detail == NULL || *detail == '\0' ||
+	    json_parse(detail, strlen(detail), 1 << 16, &j, NULL) < 0)
+		return NULL;
+	if (json_object_get(j, "by") != NULL ||
+	    json_object_get(j, "reason") != NULL) {
+		j = json_pack("{s:o}", "of", j);
+		text = json_text(j);
+	}
+	json_decref(j);
+	return text;
+}
+
 /* reason: NULL when nothing is against it. by: who decided. */
 void
 approve_tell(struct run *r, struct worker *w, uint64_t seq, const char *act,
@@ -105,7 +125,8 @@ approve_tell(struct run *r, struct worker *w, uint64_t seq, const char *act,
     const char *by)
 {
 	struct msg out = { .type = MSG_VERDICT };
-	char *full = reason != NULL ? detail_with(detail, reason, by) : NULL;
+	char *full = reason != NULL ? detail_with(detail, reason, by)
+				    : detail_alone(detail);
 	char text[REASON_MAX];
 	struct err e = { 0 };
 
@@ -358,19 +379,20 @@ approvals_hook(struct run *r, struct worker *w, uint64_t seq, const char *tool,
 	free(subject);
 }
 
-/* The record's own words: an act of that name would stand in it as ours. */
+/* The record's own words (monitor, hook, ...) would stand in it as ours: a
+ * worker has these acts and the tools. */
 static bool
-is_ours(const char *act)
+is_workers(const char *act)
 {
-	static const char *const list[] = { "monitor", "summary", "network",
-		"network_end", "settings", "sandbox", "fetch",
-		"forged", "hook", "repair" };
+	static const char *const list[] = { "command", "write", "try", "test",
+		"refused" };
 	size_t i;
 
 	for (i = 0; i < nitems(list); i++)
 		if (strcmp(act, list[i]) == 0)
 			return true;
-	return false;
+	return rules_tool(act, NULL) != NULL &&
+	    strcmp(act, rules_tool(act, NULL)) == 0;
 }
 
 void
@@ -393,7 +415,7 @@ approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 		handle_send(r, w, &out);
 		return;
 	}
-	if (is_ours(m->act)) {
+	if (!is_workers(m->act)) {
 		approve_tell(r, w, m->seq, "forged", m->act, NULL, false,
 		    "that is no act of a worker", "rules");
 		return;

@@ -44,6 +44,9 @@ int approvals_request(struct run *r, const char *worker, uint64_t seq,
  * the worker is ended. */
 bool approvals_summary(
     struct run *r, struct worker *w, const struct msg_summary *m);
+/* A candidate's patch before it is verified: what a program wrote is seen here.
+ * false: a rule denies it; it is on record, and *ret_why (yours) says why. */
+bool approvals_patch(struct run *r, const struct subtask *t, char **ret_why);
 void approvals_worker_gone(struct approvals *a, const char *worker);
 
 /* The PermissionRequest hooks have spoken; denied: why one denies it, or NULL.

@@ -1,11 +1,12 @@
 /* approve_watch.c - what the monitor (watch.h) makes of an act that was decided
- * on; see approve.h. */
+ * on, and what the rules say of a whole patch; see approve.h. */
 #include "common/compat.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
+#include "orchestrator/run/act.h"
 #include "orchestrator/run/approve_priv.h"
 #include "orchestrator/run/watch.h"
 
@@ -178,4 +179,33 @@ approve_summary(
 	(void)snprintf(text, sizeof text, "ended by %s", q->reason);
 	none.reason = text;
 	results_settle(a->run, &q->of, allow ? &q->summary->u.summary : &none);
+}
+
+/* --- and of a whole patch ------------------------------------------------- */
+
+bool
+approvals_patch(struct run *r, const struct subtask *t, char **ret_why)
+{
+	struct approvals *a = r->approvals;
+	struct err e = { 0 };
+	char *detail;
+	json_t *j;
+
+	*ret_why =
+	    act_judge_patch(r, a->rules, &a->where, t->patch, t->patch_len);
+	if (*ret_why == NULL)
+		return true;
+	run_event(r, "permission",
+	    json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "worker", "", "act",
+		"patch", "subject", t->label, "verdict", "deny", "reason",
+		json_str_lossy(*ret_why, strlen(*ret_why)), "by", "rules"));
+	j = json_pack("{s:o, s:s}", "reason",
+	    json_str_lossy(*ret_why, strlen(*ret_why)), "by", "rules");
+	detail = json_text(j);
+	json_decref(j);
+	if (audit_write(r->audit, run_now(r), "", "patch", t->label, detail,
+		"deny", &e) < 0)
+		log_error("audit: %s", e.text);
+	free(detail);
+	return false;
 }

@@ -177,7 +177,7 @@ static void
 after_explore(struct run *r, struct subtask *t)
 {
 	struct subtask *v;
-	char *label;
+	char *label, *why;
 
 	/* Also what a worker left that ran out of budget or of words: looking
 	 * is cheap. */
@@ -185,6 +185,11 @@ after_explore(struct run *r, struct subtask *t)
 	    strcmp(t->verdict, "error") == 0 || t->patch_len == 0 ||
 	    patch_seen(r, t->patch, t->patch_len))
 		return;
+	if (!approvals_patch(r, t, &why)) {
+		free(t->reason);
+		t->reason = why;
+		return;
+	}
 	label = xasprintf("verify-%s", t->label);
 	/* What the worker showed may be another's hypothesis than its own. */
 	v = sched_add(r, KIND_VERIFY, label, t->hypothesis_id, t->shown,

@@ -350,6 +350,30 @@ def hostile_settings(box):
     lib.equal("\n".join(recorded), said, "hostile: and recorded")
 
 
+def patch_judged(box):
+    """What a program wrote is in the patch, and rules about it hold there."""
+    repo = box.repo("gate-patch", lib.small(**{"secret/a": "a\n"}))
+    write = "python3 -c \"open('secret/x', 'w').write('x')\""
+    for rules, status in (({}, 0), ({"deny": ["Edit(/secret/**)"]}, 1)):
+        with FakeServer(turns(("run_command", {"command": write})),
+                        key=KEY) as s:
+            settings(box, rules, providers={"openai": {
+                "api": "openai-chat", "base_url": s.base("openai"),
+                "key_env": "OPENAI_API_KEY"}})
+            r = box.run(repo, "-t", lib.SMALL_TEST, "-m", "openai/fake-model",
+                        "--topology", "single", env=s.env(), timeout=120)
+        lib.equal(r.status, status, "a patch with secret/x, rules %s" % rules, r)
+        denied = [e for e in r.all("permission") if e["act"] == "patch"]
+        if rules:
+            lib.check(denied and "secret/x" in denied[0]["reason"] and
+                      "Edit(/secret/**)" in denied[0]["reason"],
+                      "it says which and why", r)
+            lib.check(any(x["act"] == "patch" and x["verdict"] == "deny"
+                          for x in audit(box)), "and it is on record")
+        else:
+            lib.equal(denied, [], "nothing is against it")
+
+
 class Terminal:
     """foray with a terminal of its own; what is shown, and what is typed."""
 
@@ -445,6 +469,7 @@ def main():
         fsmonitor(box)
         whole_run(box)
         hostile_settings(box)
+        patch_judged(box)
         terminal(box)
     lib.done()
 
