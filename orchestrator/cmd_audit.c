@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/fdio.h"
 #include "common/log.h"
@@ -121,6 +122,8 @@ filter_takes(const struct filter *f, const char *line, size_t len)
 	json_t *j = NULL;
 	bool yes = true;
 
+	if (!filter_any(f))
+		return true;
 	if (json_parse(line, len, len, &j, NULL) < 0)
 		return true;
 	for (int i = 0; i < N_FIELDS && yes; i++) {
@@ -129,6 +132,22 @@ filter_takes(const struct filter *f, const char *line, size_t len)
 	}
 	json_decref(j);
 	return yes;
+}
+
+/* As it is; on a terminal without what could drive it. */
+static void
+put_line(const char *line, size_t n)
+{
+	struct buf b;
+
+	if (isatty(STDOUT_FILENO) != 1) {
+		(void)fwrite(line, 1, n, stdout);
+		return;
+	}
+	buf_init(&b, BUF_NOMAX);
+	(void)text_escape(&b, line, n > 0 && line[n - 1] == '\n' ? n - 1 : n);
+	(void)puts(buf_str(&b));
+	buf_clear(&b);
 }
 
 static void
@@ -141,7 +160,7 @@ print_lines(const struct filter *f, const char *text, size_t len)
 		nl = memchr(text, '\n', len);
 		n = nl != NULL ? (size_t)(nl - text) + 1 : len;
 		if (filter_takes(f, text, n - (nl != NULL)))
-			(void)fwrite(text, 1, n, stdout);
+			put_line(text, n);
 	}
 }
 
@@ -156,10 +175,8 @@ print(const char *dir, const struct filter *f)
 	buf_init(&b, (size_t)1 << 30);
 	if (file_read(path, true, &b, &e) < 0)
 		r = cmd_fail(&e);
-	else if (filter_any(f))
-		print_lines(f, buf_str(&b), b.len);
 	else
-		(void)fwrite(buf_str(&b), 1, b.len, stdout);
+		print_lines(f, buf_str(&b), b.len);
 	buf_clear(&b);
 	free(path);
 	return r;

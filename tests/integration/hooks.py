@@ -112,7 +112,7 @@ def deciding(b):
     hooks = {"PreToolUse": [
         group("Bash", hook(
             "grep -q one && { echo because of ONE >&2; exit 2; }; exit 0")),
-        group("run_command|nothing", hook(
+        group("run_command|grep", hook(
             "grep -q two && " + DENY % "because of TWO" + "; exit 0")),
         group("run_.*", hook(
             "grep -q three && " + DENY.replace("deny", "ask") % "of THREE" +
