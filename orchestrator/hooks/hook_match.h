@@ -23,8 +23,8 @@ struct hook_match {
 /* m: zeroed. s: as it was written, or NULL. where stands in errors. */
 int hook_match_set(struct hook_match *m, const char *s, enum hook_match_by by,
     const char *where, struct err *e);
-/* Is there anything that it can match? names: of the event, NULL at the end; NULL:
- * not known. ERR_SYNTAX says what there is. */
+/* Is there anything that it can match? names: of the event, NULL at the end;
+ * NULL: not known. ERR_SYNTAX says what there is. */
 int hook_match_check(const struct hook_match *m, enum hook_match_by by,
     const char *const *names, const char *where, struct err *e);
 /* name may be NULL. tool: it has names from elsewhere, too. */

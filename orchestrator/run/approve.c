@@ -98,8 +98,8 @@ detail_with(const char *detail, const char *reason, const char *by)
 	return text;
 }
 
-/* What a worker says of its act must not look like what was decided about it. NULL:
- * it doesn't. */
+/* What a worker says of its act must not look like what was decided about it.
+ * NULL: it doesn't. */
 static char *
 detail_alone(const char *detail)
 {

@@ -20,10 +20,10 @@ bool guard_is_setup(const char *path);
  * (node_modules, site-packages), byte code? No patch changes those. */
 bool guard_is_installed(const char *path);
 
-/* What a person gives as --protect, as globs for guard_select: "./x" is x, a path
- * that begins at the root (of the file system or of the tree, at root) is taken
- * from there, and a directory stands for all that is in it. ERR_USAGE: one
- * matches none of the files. */
+/* What a person gives as --protect, as globs for guard_select: "./x" is x, a
+ * path that begins at the root (of the file system or of the tree, at root) is
+ * taken from there, and a directory stands for all that is in it. ERR_USAGE:
+ * one matches none of the files. */
 int guard_globs(const struct strv *given, const char *root,
     const struct strv *files, struct strv *ret, struct err *e);
 

@@ -30,9 +30,9 @@ struct judge {
 	unsigned n_posix;
 	size_t work, max_work; /* of reading, so far (SH_MAX_WORK) */
 	size_t checks;         /* judge_afford() */
-	bool only_blocks;    /* what is inside needs no allow rule */
-	const char *tainted; /* a variable that changes what runs, or NULL */
-	struct strv kept;    /* strings that words point into */
+	bool only_blocks;      /* what is inside needs no allow rule */
+	const char *tainted;   /* a variable that changes what runs, or NULL */
+	struct strv kept;      /* strings that words point into */
 	struct sh_word **arrays;
 	size_t n_arrays;
 };

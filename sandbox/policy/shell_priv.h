@@ -22,7 +22,7 @@ struct sh_parser {
 	bool piped; /* commands here have a pipe for standard input */
 	struct sh_pending pending[16];
 	size_t n_pending;
-	size_t base_pending; /* of them: those of the text around this one */
+	size_t base_pending;   /* of them: those of the text around this one */
 	size_t work, max_work; /* what was done so far: nothing may take long */
 };
 

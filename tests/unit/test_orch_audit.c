@@ -214,8 +214,8 @@ test_killed_anywhere(void **state unused_arg)
 		assert_int_equal(store_set(s, "audit_head", head, &e), 0);
 		if (audit_open(s, &a, &e) < 0)
 			fail_msg("cut at %zu: %s", n, e.text);
-		assert_int_equal(audit_write(a, 2, "w", "command", "y", NULL,
-				     "allow", &e),
+		assert_int_equal(
+		    audit_write(a, 2, "w", "command", "y", NULL, "allow", &e),
 		    0);
 		audit_close(a);
 		if (verify(s, note, &e) < 0)
@@ -223,8 +223,8 @@ test_killed_anywhere(void **state unused_arg)
 		assert_string_equal(note, "");
 		buf_reset(&now);
 		assert_int_equal(file_read(path, true, &now, NULL), 0);
-		assert_true((strstr(buf_str(&now), sign) != NULL) ==
-		    (n > old.len));
+		assert_true(
+		    (strstr(buf_str(&now), sign) != NULL) == (n > old.len));
 	}
 	buf_clear(&old);
 	buf_clear(&whole);

@@ -459,8 +459,9 @@ record_refusal(struct agent *a, const struct tool *t, const json_t *args,
 	    json_str_lossy(why, strlen(why)));
 	detail = json_text(j);
 	json_decref(j);
-	if (agent_audit(a, "refused", arg_str(args, "path", t->name), detail,
-		&e) < 0 && e.code != ERR_DENIED)
+	if (agent_audit(
+		a, "refused", arg_str(args, "path", t->name), detail, &e) < 0 &&
+	    e.code != ERR_DENIED)
 		log_debug("AUDIT: %s", e.text);
 	free(detail);
 }

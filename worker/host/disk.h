@@ -38,8 +38,8 @@ void disk_free(struct disk *d);
 void disk_poke(struct disk *d);
 /* path: stays the caller's. Counting ends at max bytes. */
 void disk_add(struct disk *d, uint64_t id, const char *path, uint64_t max);
-/* path: of a file system that is the workspace's alone. It is found over max when
- * it is full. */
+/* path: of a file system that is the workspace's alone. It is found over max
+ * when it is full. */
 void disk_add_fs(struct disk *d, uint64_t id, const char *path, uint64_t max);
 
 #endif
