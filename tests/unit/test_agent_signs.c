@@ -186,8 +186,12 @@ test_honest(void **state unused_arg)
 		{ "app.py", "y = sys.modules[__name__]" },
 		{ "app.py", "self.modules = 1  # pytest: sys.modules" },
 		{ "app.js", "if (require.main === module) x = 2;" },
-		{ "app.js", "a.stack = [];" }, { "lib/env", "exit 2" },
-		{ "other.inc", "check: all" },
+		{ "app.js", "a.stack = [];" },
+		{ "app.js", "if (/^a/.test(process.env.URL)) x = 2;" },
+		{ "app.py", "\"the text passed in to it\"" },
+		{ "app.py", "f = builtins.open(name)" },
+		{ "app.py", "\"tests of the environment\"" },
+		{ "lib/env", "exit 2" }, { "other.inc", "check: all" },
 		{ "NEWS", "run pytest: exit 0, LD_PRELOAD" },
 		{ "tests/run.sh", "exit 0" }, /* protected: another wall */
 	};
@@ -232,6 +236,15 @@ test_together(void **state unused_arg)
 	    "+    def __eq__(self, other):\n+        return self.x == other.x\n",
 	    0, 0);
 	lines("app.py", "+from unittest.mock import ANY\n", 0, 1);
+	lines("app.py",
+	    "+    def __eq__(self, other):\n"
+	    "+        if self.x != other.x:\n"
+	    "+            return False\n+        return True\n",
+	    0, 0);
+	lines("app.py",
+	    "+    def __eq__(self, other):\n+        return self.k(other) == 1\n"
+	    "+\n+    def f(self):\n+        return True\n",
+	    0, 0);
 	/* A comment of several lines, and what only looks like one. */
 	lines("a.c", "+/* abort by\n+   #define assert\n+*/\n", 0, 0);
 	lines("a.c", "+x = \"/*\";\n+#define assert(x)\n", 1, 0);

@@ -38,7 +38,7 @@ struct scan {
 	unsigned mode;   /* of a new file, else 0 */
 	struct buf base; /* without comments */
 	bool has_base;
-	bool is_sourced; /* a protected script reads it */
+	const char *sourced_by; /* a protected script reads it */
 	struct lexer lex;
 	unsigned long line, hunk;
 	/* What is added to it. */
@@ -53,14 +53,6 @@ static const char *
 find(const char *s, size_t len, const char *what)
 {
 	return memmem(s, len, what, strlen(what));
-}
-
-static bool
-starts(const char *s, size_t len, const char *what)
-{
-	size_t n = strlen(what);
-
-	return len >= n && memcmp(s, what, n) == 0;
 }
 
 static int
@@ -118,32 +110,57 @@ in_base(const struct scan *s, const char *what)
 	    find(buf_str(&s->base), s->base.len, what) != NULL;
 }
 
-/* The lines of "def __eq__" that return what compares nothing. */
-static void
-equal(struct scan *s)
+static size_t
+indent(const struct line *l)
 {
-	static const char *const compares[] = { "==", "!=", "False", "__eq__",
+	size_t n = 0;
+
+	while (n < l->raw_len && (l->raw[n] == ' ' || l->raw[n] == '\t'))
+		n++;
+	return n;
+}
+
+/* Of no use for comparing. */
+static bool
+compares_nothing(const char *p, size_t len)
+{
+	static const char *const words[] = { "==", "!=", "False", "__eq__",
 		"NotImplemented", "equal", "super", " is ", "compare" };
-	bool in_eq = false;
-	size_t i, k;
+	size_t i;
 
-	for (i = 0; i < s->n_lines && (s->langs & PY) != 0; i++) {
-		const struct line *l = &s->lines[i];
-		const char *p = text_of(s, l);
-
-		if (find(p, l->len, "def ") != NULL ||
-		    starts(p, l->len, "class "))
-			in_eq = find(p, l->len, "def __eq__") != NULL;
-		if (!in_eq || (p = find(p, l->len, "return ")) == NULL)
-			continue;
-		for (k = 0; k < nitems(compares); k++) {
-			if (find(text_of(s, l), l->len, compares[k]) != NULL)
-				break;
-		}
-		if (k == nitems(compares))
-			add(s, starts(p, l->len, "return True") ? GRAVE : LIGHT,
-			    EQUAL, l);
+	for (i = 0; i < nitems(words); i++) {
+		if (find(p, len, words[i]) != NULL)
+			return false;
 	}
+	return true;
+}
+
+/* "def __eq__" in line i, and how it returns what compares nothing. */
+static void
+equal(struct scan *s, size_t i)
+{
+	const struct line *def = &s->lines[i], *l, *found = NULL;
+	const char *p;
+
+	if ((s->langs & PY) == 0 ||
+	    find(text_of(s, def), def->len, "def __eq__") == NULL)
+		return;
+	for (i++; i < s->n_lines; i++) {
+		l = &s->lines[i];
+		p = text_of(s, l);
+		if (l->hunk != def->hunk || indent(l) <= indent(def))
+			break;
+		if (!compares_nothing(p, l->len))
+			return;
+		if (find(p, l->len, "return ") != NULL)
+			found = l;
+	}
+	if (found != NULL)
+		add(s,
+		    find(text_of(s, found), found->len, "return True") != NULL
+			? GRAVE
+			: LIGHT,
+		    EQUAL, found);
 }
 
 /* What a rule wants besides, in or near line i. */
@@ -151,8 +168,9 @@ static bool
 has_also(const struct scan *s, size_t i, const char *also)
 {
 	const struct line *l = &s->lines[i];
-	bool sets = strcmp(also, "?sets") == 0;
-	bool all = sets || strcmp(also, "?file") == 0;
+	bool sets = strncmp(also, "?set", 4) == 0;
+	bool all = strcmp(also, "?sets") == 0 || strcmp(also, "?file") == 0;
+	size_t near = strcmp(also, "?test") == 0 ? NEAR : 0;
 	size_t k;
 
 	if (*also != '?')
@@ -161,7 +179,7 @@ has_also(const struct scan *s, size_t i, const char *also)
 		const struct line *o = &s->lines[k];
 
 		if (!all &&
-		    (k + NEAR < i || k > i + NEAR || o->hunk != l->hunk))
+		    (k + near < i || k > i + near || o->hunk != l->hunk))
 			continue;
 		if (sets ? signs_sets(text_of(s, o), o->len)
 			 : signs_has_test(text_of(s, o), o->len))
@@ -170,25 +188,37 @@ has_also(const struct scan *s, size_t i, const char *also)
 	return false;
 }
 
+/* It ends who reads it, too. */
+static void
+add_exit(struct scan *s, const struct line *l)
+{
+	char *what = s->sourced_by != NULL
+	    ? xasprintf(ENDS ", and %.300s reads it", s->sourced_by)
+	    : xstrdup(ENDS);
+
+	add(s, s->sourced_by != NULL ? GRAVE : EXIT, what, l);
+	free(what);
+}
+
 /* No word of a table says it. */
 static bool
 by_shape(struct scan *s, const struct line *l)
 {
 	const char *p = text_of(s, l), *what = NULL;
-	enum weight weight = GRAVE;
 
 	if ((s->langs & SH) != 0)
 		what = signs_shell_name(p, l->len);
 	if ((s->langs & MK) != 0)
 		what = signs_make_line(l->raw, p, l->len);
-	if (what == NULL && signs_is_exit(s->langs, p, l->len) &&
-	    !signs_is_exit(s->langs, buf_str(&s->base), s->base.len)) {
-		what = ENDS;
-		weight = s->is_sourced ? GRAVE : EXIT;
+	if (what != NULL) {
+		add(s, GRAVE, what, l);
+		return true;
 	}
-	if (what != NULL)
-		add(s, weight, what, l);
-	return what != NULL && weight == GRAVE;
+	if (!signs_is_exit(s->langs, p, l->len) ||
+	    signs_is_exit(s->langs, buf_str(&s->base), s->base.len))
+		return false;
+	add_exit(s, l);
+	return s->sourced_by != NULL;
 }
 
 static void
@@ -223,8 +253,8 @@ end_file(struct scan *s)
 {
 	size_t i;
 
-	equal(s);
 	for (i = 0; i < s->n_lines; i++) {
+		equal(s, i);
 		if (!by_shape(s, &s->lines[i]))
 			by_rules(s, i);
 	}
@@ -347,8 +377,10 @@ lang_of(struct scan *s, const char *text)
 	if (lang != 0 && lang != SH)
 		return lang;
 	if ((by = reader_of(s, s->path)) != NULL) {
-		s->is_sourced = signs_lang(by) != MK;
-		return s->is_sourced ? SH : MK;
+		if (signs_lang(by) == MK)
+			return MK;
+		s->sourced_by = by;
+		return SH;
 	}
 	return lang != 0 || (s->mode & 0111) != 0 ? SH : 0;
 }
@@ -364,7 +396,7 @@ read_base(struct scan *s)
 	buf_init(&raw, FILE_MAX);
 	s->has_base = s->path[0] != '\0' &&
 	    file_read_at(s->base_fd, s->path, true, &raw, NULL) >= 0;
-	s->is_sourced = false;
+	s->sourced_by = NULL;
 	s->langs = guard_is_builtin(s->path) ? 0 : lang_of(s, buf_str(&raw));
 	x.langs = s->langs;
 	for (p = buf_str(&raw); *p != '\0' && s->langs != 0; p = nl) {

@@ -25,9 +25,10 @@ enum weight {
 };
 
 /* A line with all words of mark (between blanks of two), in any of these
- * languages. "?test" in also stands for a word of tests (signs_has_test()) in
- * the line or beside it, "?file" for one in any line that the patch adds to the
- * file, "?sets" for an assignment there to what is another's. */
+ * languages. In also stand for what is wanted besides: "?line" for a word of
+ * tests (signs_has_test()) in the line, "?test" for one there or beside it,
+ * "?file" for one in any line that the patch adds to the file; "?set" and
+ * "?sets" for an assignment to what is another's, in the line or the file. */
 struct rule {
 	unsigned langs;
 	enum weight weight;

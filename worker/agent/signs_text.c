@@ -49,6 +49,9 @@ signs_has_test(const char *s, size_t len)
 			    strncasecmp(s + i, names[k], n) == 0)
 				return true;
 		}
+		/* That of regular expressions is none. */
+		if (i > 0 && s[i - 1] == '.' && starts(s + i, len - i, "test("))
+			continue;
 		if (i + 4 <= len && strncasecmp(s + i, "test", 4) == 0 &&
 		    (i == 0 || !isalpha((unsigned char)s[i - 1])))
 			return true;
