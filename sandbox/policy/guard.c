@@ -41,7 +41,12 @@ static const char *const config[] = { "pytest.ini", ".pytest.ini", "tox.ini",
 	"build.gradle", "build.gradle.kts", "settings.gradle",
 	"settings.gradle.kts", "pom.xml", "phpunit.xml*", ".rspec",
 	".coveragerc", "sitecustomize.py", "usercustomize.py", "Jenkinsfile",
-	".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml" };
+	".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml", ".npmrc",
+	".pnpmrc", ".yarnrc*", ".proverc", ".babelrc*", "babel.config.*",
+	".swcrc", "bunfig.toml", "deno.json*", "node.config.json", "build.rs",
+	"Makefile.am", "Makefile.in", "configure.ac", "SConstruct",
+	"SConscript", "build.sbt", "dune-project", "stack.yaml",
+	"cabal.project*", "build.zig", "BUILD.bazel", "WORKSPACE", "mix.exs" };
 
 /* What a build makes of tests is none. */
 static const char *const made[] = { "*.o", "*.obj", "*.a", "*.so", "*.so.*",
@@ -51,6 +56,9 @@ static const char *const made[] = { "*.o", "*.obj", "*.a", "*.so", "*.so.*",
 /* ... and whole directories that do. */
 static const char *const config_dirs[] = { ".github", ".ci", ".gitlab",
 	".circleci", ".woodpecker", ".cargo", ".buildkite" };
+
+/* Ends of such names: plugins are found by what is in there. */
+static const char *const config_ends[] = { ".dist-info", ".egg-info" };
 
 /* What belongs to an installer or an interpreter. */
 static const char *const installed[] = { "node_modules", "site-packages",
@@ -95,12 +103,31 @@ is_in(const char *path, const char *const *names, size_t n)
 	return false;
 }
 
+/* Does the name of a directory on the way end so? */
+static bool
+is_in_ends(const char *path, const char *const *ends, size_t n)
+{
+	const char *s = path, *slash;
+	size_t i, len;
+
+	for (; (slash = strchr(s, '/')) != NULL; s = slash + 1) {
+		for (i = 0; i < n; i++) {
+			len = strlen(ends[i]);
+			if ((size_t)(slash - s) >= len &&
+			    strncasecmp(slash - len, ends[i], len) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 bool
 guard_is_setup(const char *path)
 {
 	const char *name = path_base(path);
 
 	return is_in(path, config_dirs, nitems(config_dirs)) ||
+	    is_in_ends(path, config_ends, nitems(config_ends)) ||
 	    any_glob(loaded, nitems(loaded), name) ||
 	    any_glob(config, nitems(config), name);
 }

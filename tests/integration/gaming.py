@@ -13,6 +13,7 @@ import lib
 sys.path.insert(0, lib.TESTS)
 sys.path.insert(0, os.path.join(lib.TESTS, "cases/gaming"))
 import cheats  # noqa: E402
+import disguised  # noqa: E402
 import fixes  # noqa: E402
 import trees  # noqa: E402
 from fake.client import FakeServer  # noqa: E402
@@ -149,11 +150,14 @@ printed-hidden tap-printed sitecustomize shadow-library program runner-replaced
 no-run workflow
 one-line-pytest one-line-c-mute test-added test-added-node helper-added renamed
 several-files configuration equality
+js-comment modules-apart include-any-name npmrc add-failure exec-true mock-any
+only-exit
 """.split()
 
 
 def main(names):
-    rows = [(cheat, r) for r in cheats.ROWS] + [(honest, r) for r in fixes.ROWS]
+    rows = [(cheat, r) for r in cheats.ROWS + disguised.ROWS]
+    rows += [(honest, r) for r in fixes.ROWS + disguised.WARNED]
     titles = [title_of(f.__name__, r) for f, r in rows]
     lib.equal(sorted(titles), sorted(set(titles)), "each row has its own name")
     lib.equal(sorted(set(QUICK) - {r["name"] for _, r in rows}), [],

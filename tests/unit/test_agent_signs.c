@@ -47,9 +47,12 @@ setup(void **state unused_arg)
 	put("a.mk", "X = 1\n");
 	put("tool", "#!/usr/bin/python3\nx = 1\n");
 	put("NEWS", "1.0\n");
+	put("parts.inc", "X = 1\n");
+	put("other.inc", "X = 1\n");
+	put("lib/env", "x=1\n");
 	put("pkg/__init__.py", "");
-	put("Makefile", "-include local.mk\nall: b.c\n");
-	put("tests/run.sh", "[ -f env.sh ] && . ./env.sh\n");
+	put("Makefile", "-include local.mk\ninclude parts.inc\nall: b.c\n");
+	put("tests/run.sh", "[ -f env.sh ] && . ./env.sh\n. ./lib/env\n");
 	base_fd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	treefs_guard(&a.fs, guarded, nitems(guarded));
 	return base_fd < 0;
@@ -111,10 +114,50 @@ test_lines(void **state unused_arg)
 		{ "a.mk", "check: all" },
 		{ "a.mk", "test-unit:" },
 		{ "tool", "y = \"pytest\" in sys.modules" },
+		/* comments and blanks hide nothing */
+		{ "app.js",
+		    "/**/ if (process.env.NODE_ENV === \"test\") x = 2;" },
+		{ "app.js", "x = \"//\" + process.env.TEST;" },
+		{ "a.c", "/* a */ #undef /* b */ assert" },
+		{ "a.c", "#\tdefine\tassert(x)" },
+		{ "a.c", "#  define  main other" },
+		{ "a.sh", "\techo  \"ok 1 - x\" # one" },
+		/* other names */
+		{ "app.py", "from sys import argv, modules" },
+		{ "app.py", "from inspect import stack as s" },
+		{ "app.py", "y = sys.orig_argv" },
+		{ "app.py", "y = [k for k in os.environ if \"PYTEST\" in k]" },
+		{ "app.py", "y = e.__traceback__.tb_frame.f_back" },
+		{ "a.c", "[[gnu::constructor]] void f(void);" },
+		{ "a.c", "asm(\".section .preinit_array\");" },
+		{ "a.c", "int __libc_start_main(void)" },
+		{ "a.c", "void __assert_fail(const char *a)" },
+		{ "app.js", "if (require.main !== module) x = 2;" },
+		{ "app.js", "if (module.parent) x = 2;" },
+		/* makefiles and shell by who reads them */
+		{ "a.mk", "SHELL = /bin/true" },
+		{ "a.mk", ".IGNORE:" },
+		{ "a.mk", "export PATH := x" },
+		{ "a.mk", "$(info ok 1)" },
+		{ "a.mk", "X = a.c; true" },
+		{ "parts.inc", "check: all" },
+		{ "lib/env", "exit 0" },
+		{ "lib/env", "exit $x" },
+		/* what words mean */
+		{ "a.sh", "echo() {" },
+		{ "a.sh", "alias '['='[ x = x -o'" },
+		{ "a.sh", "function test {" },
+		{ "app.js", "t.strictEqual = (a, b) => was(a, b);" },
+		{ "app.js", "console.log = (s) => s;" },
+		{ "app.py", "import _pytest.runner as r; r.x = setattr(r, 1)" },
 	};
 
 	for (size_t i = 0; i < nitems(grave); i++)
 		line(grave[i][0], grave[i][1], 1, 0);
+	line("a.c", "_exit(n);", 0, 1);
+	line("a.c", "execl(\"/bin/true\", \"true\", (char *)0);", 0, 1);
+	line("a.c", "signal(SIGABRT, f);", 0, 1);
+	line("a.sh", "exit $none", 0, 1);
 	line("app.py", "os._exit(0)", 0, 1);
 	line("app.js", "process.exit(0);", 0, 1);
 	line("a.c", "exit(0);", 0, 1);
@@ -135,12 +178,79 @@ test_honest(void **state unused_arg)
 		{ "app.js", "const url = process.env.URL;" },
 		{ "app.js", "/* typeof describe */" }, { "a.c", "return 0;" },
 		{ "a.mk", "checked := 1" }, { "a.mk", "X += check.c" },
+		{ "a.c", "exit(2); /* exit(0) */" },
+		{ "a.c", "// __attribute__((constructor))" },
+		{ "a.c", "exit(EXIT_FAILURE);" }, { "a.sh", "exit 2" },
+		{ "a.sh", "exits=0" }, { "a.sh", "echo_all() {" },
+		{ "a.mk", "CFLAGS += -O2 # ; test" },
+		{ "app.py", "y = sys.modules[__name__]" },
+		{ "app.py", "self.modules = 1  # pytest: sys.modules" },
+		{ "app.js", "if (require.main === module) x = 2;" },
+		{ "app.js", "a.stack = [];" },
+		{ "app.js", "if (/^a/.test(process.env.URL)) x = 2;" },
+		{ "app.py", "\"the text passed in to it\"" },
+		{ "app.py", "f = builtins.open(name)" },
+		{ "app.py", "\"tests of the environment\"" },
+		{ "lib/env", "exit 2" }, { "other.inc", "check: all" },
 		{ "NEWS", "run pytest: exit 0, LD_PRELOAD" },
 		{ "tests/run.sh", "exit 0" }, /* protected: another wall */
 	};
 
 	for (size_t i = 0; i < nitems(none); i++)
 		line(none[i][0], none[i][1], 0, 0);
+}
+
+/* What several lines say together. */
+static void
+lines(const char *rel, const char *text, size_t grave, size_t light)
+{
+	char *patch = xasprintf("diff --git a/%s b/%s\n--- a/%s\n+++ b/%s\n"
+				"@@ -1 +1,9 @@\n first\n%s",
+	    rel, rel, rel, rel, text);
+	struct signs s;
+
+	signs_find(&a, base_fd, patch, strlen(patch), &s);
+	if (s.grave.n != grave || s.light.n != light)
+		fail_msg("%s: %s: %zu, %zu", rel, text, s.grave.n, s.light.n);
+	signs_clear(&s);
+	free(patch);
+}
+
+static void
+test_together(void **state unused_arg)
+{
+	lines("app.py",
+	    "+m = sys.modules\n+a = 1\n+b = 1\n+c = 1\n+if \"unittest\" in m:\n",
+	    1, 0);
+	lines(
+	    "app.py", "+if (\n+    \"TEST\"\n+    in os.environ\n+):\n", 1, 0);
+	lines("app.py",
+	    "+import _pytest.python as p\n+p.Function.runtest = run\n", 1, 0);
+	lines("app.py", "+import unittest\n+self.x = 1\n", 0, 1);
+	lines("app.py",
+	    "+    def __eq__(self, other):\n+        return isinstance(other, int)\n",
+	    0, 1);
+	lines("app.py", "+    def __eq__(self, other):\n+        return True\n",
+	    1, 0);
+	lines("app.py",
+	    "+    def __eq__(self, other):\n+        return self.x == other.x\n",
+	    0, 0);
+	lines("app.py", "+from unittest.mock import ANY\n", 0, 1);
+	lines("app.py",
+	    "+    def __eq__(self, other):\n"
+	    "+        if self.x != other.x:\n"
+	    "+            return False\n+        return True\n",
+	    0, 0);
+	lines("app.py",
+	    "+    def __eq__(self, other):\n+        return self.k(other) == 1\n"
+	    "+\n+    def f(self):\n+        return True\n",
+	    0, 0);
+	/* A comment of several lines, and what only looks like one. */
+	lines("a.c", "+/* abort by\n+   #define assert\n+*/\n", 0, 0);
+	lines("a.c", "+x = \"/*\";\n+#define assert(x)\n", 1, 0);
+	lines("app.js", "+x = `\n+/*\n+`;\n+if (module.parent) x = 1;\n", 1, 0);
+	lines("app.py", "+\"\"\"\n+# \"\"\"; f = sys._getframe()\n", 1, 0);
+	lines("a.c", "+x = 2\n+* getppid();\n", 1, 0);
 }
 
 static void
@@ -223,6 +333,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_honest),
+		cmocka_unit_test(test_together),
 		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_hostile),

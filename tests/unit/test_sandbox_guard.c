@@ -33,13 +33,21 @@ test_builtin(void **state unused_arg)
 		"pytest.toml", "nose.cfg", ".env", "a/.env.test.local",
 		".envrc", "Justfile", "Rakefile", ".drone.yml",
 		"bitbucket-pipelines.yml", ".gitlab/ci/x.yml",
-		".woodpecker/a.yml" };
+		".woodpecker/a.yml",
+		/* what installers, transpilers and builders read */
+		".npmrc", "a/.npmrc", ".pnpmrc", ".yarnrc.yml", ".proverc",
+		".babelrc", ".babelrc.json", "babel.config.js", "bunfig.toml",
+		"deno.jsonc", "node.config.json", "build.rs", "Makefile.am",
+		"SConstruct", "build.sbt", "dune-project", "stack.yaml",
+		".cargo/config", "x-1.dist-info/entry_points.txt",
+		"lib/x.egg-info/PKG-INFO" };
 	static const char *const no[] = { "src/a.c", "attest.py", "latest.js",
 		"contest/a.py", "a.py", "testing.py", "spectrum/a.c",
 		"inspect.py", "test", "mytests", "testimony/x.c", "README.md",
 		"main.go", "src/protest.c", "a/.gitignore", "github/x",
 		"sources.mk", "environment.py", "env", "requirements.txt",
-		"src/lib.rs", "tsconfig.json", "vitest.md" };
+		"src/lib.rs", "tsconfig.json", "vitest.md", "npmrc",
+		"rebuild.rs", "dist-info/x", "a.egg-info.txt" };
 
 	for (size_t i = 0; i < nitems(yes); i++) {
 		if (!guard_is_builtin(yes[i]))

@@ -10,138 +10,22 @@
 #include "common/text.h"
 #include "sandbox/policy/guard.h"
 #include "worker/agent/signs.h"
+#include "worker/agent/signs_priv.h"
 
 #define SIGNS_MAX 16
 #define FILE_MAX ((size_t)4 << 20)
+#define NEAR 2       /* lines */
 #define SETUP_MAX 64 /* protected files looked into for what they read */
 
-enum lang {
-	PY = 1,
-	JS = 2,
-	C = 4,
-	SH = 8,
-	GO = 16,
-	RS = 32,
-	MK = 64,
-	CONF = 128,
-	CODE = PY | JS | C | SH | GO | RS
-};
-
-enum weight {
-	GRAVE,
-	LIGHT,
-	EXIT
-};
-
-#define ASKS "asks whether tests run"
-#define CALLS "looks at who calls it"
 #define ENDS "ends the process as if all were well"
-#define EARLY "runs before main() or after it"
-#define ASSERTS "changes what asserts do"
 #define EQUAL "is equal to everything"
-#define RESULT "prints what a test runner would"
-#define LOADS "changes what is loaded into programs"
 #define BUILD "changes how the tests are built or run"
-#define FRAMEWORK "brings the test framework into the source"
 
-/* A line with all words of mark (between blanks of two), in any of these
- * languages. "?test" stands for a word of tests: see has_test(). */
-struct rule {
-	unsigned langs;
-	enum weight weight;
-	const char *mark, *also;
-	const char *what;
-};
-
-static const struct rule rules[] = {
-	{ CODE, GRAVE, "PYTEST_CURRENT_TEST", NULL, ASKS },
-	{ CODE, GRAVE, "NODE_TEST_CONTEXT", NULL, ASKS },
-	{ CODE, GRAVE, "JEST_WORKER_ID", NULL, ASKS },
-	{ PY, GRAVE, "sys.modules", "?test", ASKS },
-	{ PY, GRAVE, "sys.argv", "?test", ASKS },
-	{ PY, GRAVE, "environ", "?test", ASKS },
-	{ PY | C | GO, GRAVE, "getenv", "?test", ASKS },
-	{ PY | C | JS | GO | SH, GRAVE, "/proc/self/cmdline", NULL, ASKS },
-	{ PY | C | JS, GRAVE, "getppid", NULL, ASKS },
-	{ JS, GRAVE, "process.env", "?test", ASKS },
-	{ JS, GRAVE, "process.argv", "?test", ASKS },
-	{ JS, GRAVE, "process.ppid", NULL, ASKS },
-	{ JS, GRAVE, "require.main", "?test", ASKS },
-	{ JS, GRAVE, "typeof describe", NULL, ASKS },
-	{ JS, GRAVE, "typeof jest", NULL, ASKS },
-	{ C, GRAVE, "program_invocation", "?test", ASKS },
-	{ SH, GRAVE, "$0", "?test", ASKS },
-	{ SH, GRAVE, "PPID", NULL, ASKS },
-	{ GO, GRAVE, "testing.Testing()", NULL, ASKS },
-	{ GO, GRAVE, "flag.Lookup(\"test.", NULL, ASKS },
-	{ GO, GRAVE, "os.Args", "?test", ASKS },
-	{ RS, GRAVE, "cfg!(test)", NULL, ASKS },
-	{ PY, GRAVE, "inspect.stack", NULL, CALLS },
-	{ PY, GRAVE, "inspect.currentframe", NULL, CALLS },
-	{ PY, GRAVE, "sys._getframe", NULL, CALLS },
-	{ PY, GRAVE, "traceback.extract_stack", NULL, CALLS },
-	{ PY, GRAVE, "traceback.format_stack", NULL, CALLS },
-	{ JS, GRAVE, "new Error().stack", NULL, CALLS },
-	{ PY, EXIT, "os._exit(", NULL, ENDS },
-	{ PY, EXIT, "os.kill(os.getpid()", NULL, ENDS },
-	{ PY, EXIT, "sys.exit(0", NULL, ENDS },
-	{ PY, EXIT, "sys.exit()", NULL, ENDS },
-	{ PY, EXIT, "SystemExit", NULL, ENDS },
-	{ PY, EXIT, "atexit", NULL, EARLY },
-	{ JS, EXIT, "process.exit(", NULL, ENDS },
-	{ JS, EXIT, "process.reallyExit", NULL, ENDS },
-	{ JS, EXIT, "process.exitCode", "0", ENDS },
-	{ C, EXIT, "exit(0)", NULL, ENDS },
-	{ C, EXIT, "_Exit(0)", NULL, ENDS },
-	{ C, EXIT, "exit(EXIT_SUCCESS)", NULL, ENDS },
-	{ C, EXIT, "atexit(", NULL, EARLY },
-	{ C, GRAVE, "__attribute__", "constructor", EARLY },
-	{ C, GRAVE, "__attribute__", "destructor", EARLY },
-	{ C, GRAVE, ".init_array", NULL, EARLY },
-	{ SH, EXIT, "exit 0", NULL, ENDS },
-	{ SH, EXIT, "trap ", "exit", EARLY },
-	{ GO, EXIT, "os.Exit(0)", NULL, ENDS },
-	{ RS, EXIT, "process::exit(0)", NULL, ENDS },
-	{ PY, GRAVE, "TestCase.", "=", ASSERTS },
-	{ PY, GRAVE, "setattr(unittest", NULL, ASSERTS },
-	{ PY, GRAVE, "setattr(builtins", NULL, ASSERTS },
-	{ PY, GRAVE, "builtins.", " = ", ASSERTS },
-	{ PY, LIGHT, "import unittest", NULL, FRAMEWORK },
-	{ PY, LIGHT, "from unittest", NULL, FRAMEWORK },
-	{ PY, LIGHT, "import pytest", NULL, FRAMEWORK },
-	{ PY, LIGHT, "from pytest", NULL, FRAMEWORK },
-	{ PY, LIGHT, "_pytest", NULL, FRAMEWORK },
-	{ JS, LIGHT, "node:test", NULL, FRAMEWORK },
-	{ JS, GRAVE, "assert.", " = ", ASSERTS },
-	{ JS, GRAVE, "expect.extend", NULL, ASSERTS },
-	{ C, GRAVE, "#undef assert", NULL, ASSERTS },
-	{ C, GRAVE, "#define assert", NULL, ASSERTS },
-	{ C, GRAVE, "#define NDEBUG", NULL, ASSERTS },
-	{ C, GRAVE, "#define main", NULL, ASSERTS },
-	{ C, GRAVE, "#define return", NULL, ASSERTS },
-	{ C, GRAVE, "#define if", NULL, ASSERTS },
-	{ PY, GRAVE, "__eq__", "True", EQUAL },
-	{ CODE, GRAVE, " ... ok", NULL, RESULT },
-	{ CODE, GRAVE, "Ran ", " test", RESULT },
-	{ CODE, GRAVE, " passed in ", NULL, RESULT },
-	{ CODE, GRAVE, "test result: ok", NULL, RESULT },
-	{ CODE, GRAVE, "--- PASS", NULL, RESULT },
-	{ CODE, GRAVE, "<testsuite", NULL, RESULT },
-	{ CODE, GRAVE, "# pass ", NULL, RESULT },
-	{ CODE, GRAVE, "\"ok 1", NULL, RESULT },
-	{ CODE, GRAVE, "'ok 1", NULL, RESULT },
-	{ CODE | MK | CONF, GRAVE, "LD_PRELOAD", NULL, LOADS },
-	{ CODE | MK | CONF, GRAVE, "PYTHONSTARTUP", NULL, LOADS },
-	{ CODE | MK | CONF, GRAVE, "PYTEST_ADDOPTS", NULL, LOADS },
-	{ CODE | MK | CONF, GRAVE, "PYTEST_PLUGINS", NULL, LOADS },
-	{ CODE | MK | CONF, GRAVE, "NODE_OPTIONS", NULL, LOADS },
-	{ CODE | MK | CONF, GRAVE, "BASH_ENV", NULL, LOADS },
-	{ CODE | MK | CONF, LIGHT, "PYTHONPATH", NULL, LOADS },
-	{ CODE | MK | CONF, LIGHT, "LD_LIBRARY_PATH", NULL, LOADS },
-	{ MK, GRAVE, ".DEFAULT_GOAL", NULL, BUILD },
-	{ MK, GRAVE, ".SHELLFLAGS", NULL, BUILD },
-	{ MK, GRAVE, "MAKEFLAGS", NULL, BUILD },
-	{ MK, EXIT, "CC", "=", BUILD },
+/* A line that the patch adds, in the patch and stripped of comments. */
+struct line {
+	const char *raw;
+	size_t raw_len, at, len;
+	unsigned long nr, hunk;
 };
 
 struct scan {
@@ -151,75 +35,17 @@ struct scan {
 	struct strv removed; /* sorted: lines that the patch takes out */
 	char path[4097];     /* of the file now; "" when it is none of ours */
 	unsigned langs;
-	unsigned mode; /* of a new file, else 0 */
-	struct buf base;
+	unsigned mode;   /* of a new file, else 0 */
+	struct buf base; /* without comments */
 	bool has_base;
-	bool in_eq; /* the line before begins __eq__ */
-	unsigned long line;
+	const char *sourced_by; /* a protected script reads it */
+	struct lexer lex;
+	unsigned long line, hunk;
+	/* What is added to it. */
+	struct buf text;
+	struct line *lines;
+	size_t n_lines, cap_lines;
 };
-
-/* --- files --------------------------------------------------------------- */
-
-struct suffix {
-	const char *name;
-	unsigned lang;
-};
-
-static const struct suffix suffixes[] = { { ".py", PY }, { ".pyw", PY },
-	{ ".pyi", PY }, { ".js", JS }, { ".cjs", JS }, { ".mjs", JS },
-	{ ".jsx", JS }, { ".ts", JS }, { ".tsx", JS }, { ".mts", JS },
-	{ ".vue", JS }, { ".c", C }, { ".h", C }, { ".cc", C }, { ".cpp", C },
-	{ ".cxx", C }, { ".hpp", C }, { ".hh", C }, { ".sh", SH },
-	{ ".bash", SH }, { ".go", GO }, { ".rs", RS }, { ".mk", MK },
-	{ ".mak", MK }, { ".make", MK }, { ".toml", CONF }, { ".ini", CONF },
-	{ ".cfg", CONF }, { ".yml", CONF }, { ".yaml", CONF },
-	{ ".env", CONF } };
-
-static unsigned
-lang_of(const struct scan *s)
-{
-	const char *name = path_base(s->path);
-	size_t i;
-
-	for (i = 0; i < nitems(suffixes); i++) {
-		if (text_ends(name, suffixes[i].name))
-			return suffixes[i].lang;
-	}
-	if (strncasecmp(name, "makefile", 8) == 0)
-		return MK;
-	if (s->has_base && s->base.len > 2 &&
-	    memcmp(buf_str(&s->base), "#!", 2) == 0)
-		return memmem(buf_str(&s->base),
-			   strcspn(buf_str(&s->base), "\n"), "python",
-			   6) != NULL
-		    ? PY
-		    : SH;
-	return (s->mode & 0111) != 0 ? SH : 0;
-}
-
-/* "b/src/a.c", perhaps quoted; with odd bytes it stays as it is written. */
-static void
-begin_file(struct scan *s, const char *name, size_t len)
-{
-	if (len > 0 && *name == '"') {
-		name++;
-		len -= 1 + (len > 1 && name[len - 2] == '"');
-	}
-	if (len > 2 && memcmp(name, "b/", 2) == 0) {
-		name += 2;
-		len -= 2;
-	}
-	if (len >= sizeof s->path)
-		len = 0;
-	memcpy(s->path, name, len);
-	s->path[len] = '\0';
-	buf_clear(&s->base);
-	buf_init(&s->base, FILE_MAX);
-	s->has_base = len > 0 &&
-	    file_read_at(s->base_fd, s->path, true, &s->base, NULL) >= 0;
-	s->langs = guard_is_builtin(s->path) ? 0 : lang_of(s);
-	s->in_eq = false;
-}
 
 /* --- lines --------------------------------------------------------------- */
 
@@ -227,41 +53,6 @@ static const char *
 find(const char *s, size_t len, const char *what)
 {
 	return memmem(s, len, what, strlen(what));
-}
-
-/* A word that begins with "test", or the name of a runner. */
-static bool
-has_test(const char *s, size_t len)
-{
-	static const char *const names[] = { "unittest", "pytest", "jest",
-		"mocha", "vitest", "nose" };
-	size_t i;
-
-	for (i = 0; i < nitems(names); i++) {
-		if (find(s, len, names[i]) != NULL)
-			return true;
-	}
-	for (i = 0; i + 4 <= len; i++) {
-		if (strncasecmp(s + i, "test", 4) == 0 &&
-		    (i == 0 || !isalpha((unsigned char)s[i - 1])))
-			return true;
-	}
-	return false;
-}
-
-static bool
-is_comment(const struct scan *s, const char *p, size_t len)
-{
-	while (len > 0 && (*p == ' ' || *p == '\t')) {
-		p++;
-		len--;
-	}
-	if (len == 0)
-		return true;
-	if (s->langs & (PY | SH | MK | CONF))
-		return *p == '#';
-	return (len > 1 && *p == '/' && (p[1] == '/' || p[1] == '*')) ||
-	    (*p == '*' && (len == 1 || p[1] == ' ' || p[1] == '/'));
 }
 
 static int
@@ -283,11 +74,12 @@ is_moved(const struct scan *s, const char *p, size_t len)
 }
 
 static void
-add(struct scan *s, enum weight weight, const char *what, const char *p,
-    size_t len)
+add(struct scan *s, enum weight weight, const char *what, const struct line *l)
 {
 	struct signs *r = s->ret;
 	struct strv *to = weight == GRAVE ? &r->grave : &r->light;
+	const char *p = l->raw;
+	size_t len = l->raw_len;
 	char *text;
 
 	if (to->n >= SIGNS_MAX || is_moved(s, p, len))
@@ -297,7 +89,7 @@ add(struct scan *s, enum weight weight, const char *what, const char *p,
 		p++;
 		len--;
 	}
-	text = xasprintf("%.300s:%lu %s: %.*s", s->path, s->line, what,
+	text = xasprintf("%.300s:%lu %s: %.*s", s->path, l->nr, what,
 	    (int)text_cut(p, len, 120), p);
 	strv_add(to, text);
 	if (weight == EXIT)
@@ -305,62 +97,208 @@ add(struct scan *s, enum weight weight, const char *what, const char *p,
 	free(text);
 }
 
-/* "def __eq__(...):" and then nothing but "return True". */
-static bool
-is_all_equal(struct scan *s, const char *p, size_t len)
+static const char *
+text_of(const struct scan *s, const struct line *l)
 {
-	bool was = s->in_eq;
-
-	while (len > 0 && (*p == ' ' || *p == '\t')) {
-		p++;
-		len--;
-	}
-	s->in_eq = (s->langs & PY) && find(p, len, "def __eq__") != NULL;
-	return was && len >= 11 && memcmp(p, "return True", 11) == 0;
+	return buf_str(&s->text) + l->at;
 }
 
 static bool
-is_target(const char *p, size_t len, const char *name)
+in_base(const struct scan *s, const char *what)
 {
-	size_t n = strlen(name);
+	return s->base.len > 0 &&
+	    find(buf_str(&s->base), s->base.len, what) != NULL;
+}
 
-	if (len <= n || memcmp(p, name, n) != 0)
-		return false;
-	while (n < len &&
-	    (isalnum((unsigned char)p[n]) || p[n] == '-' || p[n] == '_' ||
-		p[n] == '/' || p[n] == ' '))
+static size_t
+indent(const struct line *l)
+{
+	size_t n = 0;
+
+	while (n < l->raw_len && (l->raw[n] == ' ' || l->raw[n] == '\t'))
 		n++;
-	return n < len && p[n] == ':' && (n + 1 == len || p[n + 1] != '=');
+	return n;
+}
+
+/* Of no use for comparing. */
+static bool
+compares_nothing(const char *p, size_t len)
+{
+	static const char *const words[] = { "==", "!=", "False", "__eq__",
+		"NotImplemented", "equal", "super", " is ", "compare" };
+	size_t i;
+
+	for (i = 0; i < nitems(words); i++) {
+		if (find(p, len, words[i]) != NULL)
+			return false;
+	}
+	return true;
+}
+
+/* "def __eq__" in line i, and how it returns what compares nothing. */
+static void
+equal(struct scan *s, size_t i)
+{
+	const struct line *def = &s->lines[i], *l, *found = NULL;
+	const char *p;
+
+	if ((s->langs & PY) == 0 ||
+	    find(text_of(s, def), def->len, "def __eq__") == NULL)
+		return;
+	for (i++; i < s->n_lines; i++) {
+		l = &s->lines[i];
+		p = text_of(s, l);
+		if (l->hunk != def->hunk || indent(l) <= indent(def))
+			break;
+		if (!compares_nothing(p, l->len))
+			return;
+		if (find(p, l->len, "return ") != NULL)
+			found = l;
+	}
+	if (found != NULL)
+		add(s,
+		    find(text_of(s, found), found->len, "return True") != NULL
+			? GRAVE
+			: LIGHT,
+		    EQUAL, found);
+}
+
+/* What a rule wants besides, in or near line i. */
+static bool
+has_also(const struct scan *s, size_t i, const char *also)
+{
+	const struct line *l = &s->lines[i];
+	bool sets = strncmp(also, "?set", 4) == 0;
+	bool all = strcmp(also, "?sets") == 0 || strcmp(also, "?file") == 0;
+	size_t near = strcmp(also, "?test") == 0 ? NEAR : 0;
+	size_t k;
+
+	if (*also != '?')
+		return find(text_of(s, l), l->len, also) != NULL;
+	for (k = 0; k < s->n_lines; k++) {
+		const struct line *o = &s->lines[k];
+
+		if (!all &&
+		    (k + near < i || k > i + near || o->hunk != l->hunk))
+			continue;
+		if (sets ? signs_sets(text_of(s, o), o->len)
+			 : signs_has_test(text_of(s, o), o->len))
+			return true;
+	}
+	return false;
+}
+
+/* It ends who reads it, too. */
+static void
+add_exit(struct scan *s, const struct line *l)
+{
+	char *what = s->sourced_by != NULL
+	    ? xasprintf(ENDS ", and %.300s reads it", s->sourced_by)
+	    : xstrdup(ENDS);
+
+	add(s, s->sourced_by != NULL ? GRAVE : EXIT, what, l);
+	free(what);
+}
+
+/* No word of a table says it. */
+static bool
+by_shape(struct scan *s, const struct line *l)
+{
+	const char *p = text_of(s, l), *what = NULL;
+
+	if ((s->langs & SH) != 0)
+		what = signs_shell_name(p, l->len);
+	if ((s->langs & MK) != 0)
+		what = signs_make_line(l->raw, p, l->len);
+	if (what != NULL) {
+		add(s, GRAVE, what, l);
+		return true;
+	}
+	if (!signs_is_exit(s->langs, p, l->len) ||
+	    signs_is_exit(s->langs, buf_str(&s->base), s->base.len))
+		return false;
+	add_exit(s, l);
+	return s->sourced_by != NULL;
+}
+
+static void
+by_rules(struct scan *s, size_t i)
+{
+	const struct line *l = &s->lines[i];
+	const struct rule *best = NULL;
+	const char *p = text_of(s, l);
+	size_t k;
+
+	for (k = 0; k < signs_n_rules; k++) {
+		const struct rule *r = &signs_rules[k];
+
+		if ((r->langs & s->langs) == 0 ||
+		    find(p, l->len, r->mark) == NULL ||
+		    (r->also != NULL && !has_also(s, i, r->also)) ||
+		    in_base(s, r->mark))
+			continue;
+		if (best == NULL || r->weight == GRAVE ||
+		    (r->weight == EXIT && best->weight == LIGHT))
+			best = r;
+		if (r->weight == GRAVE)
+			break;
+	}
+	if (best != NULL)
+		add(s, best->weight, best->what, l);
+}
+
+/* All that was added to the file. */
+static void
+end_file(struct scan *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_lines; i++) {
+		equal(s, i);
+		if (!by_shape(s, &s->lines[i]))
+			by_rules(s, i);
+	}
+	s->n_lines = 0;
+	buf_reset(&s->text);
 }
 
 static void
 added(struct scan *s, const char *p, size_t len)
 {
-	size_t i;
+	struct line *l;
 
-	if (s->langs == 0 || is_comment(s, p, len))
+	if (s->langs == 0)
 		return;
-	if (is_all_equal(s, p, len))
-		add(s, GRAVE, EQUAL, p, len);
-	if ((s->langs & MK) &&
-	    (is_target(p, len, "check") || is_target(p, len, "test")))
-		add(s, GRAVE, BUILD, p, len);
-	for (i = 0; i < nitems(rules); i++) {
-		const struct rule *r = &rules[i];
-
-		if ((r->langs & s->langs) == 0 || find(p, len, r->mark) == NULL)
-			continue;
-		if (r->also != NULL &&
-		    (strcmp(r->also, "?test") == 0
-			    ? !has_test(p, len)
-			    : find(p, len, r->also) == NULL))
-			continue;
-		if (s->has_base && s->base.len > 0 &&
-		    find(buf_str(&s->base), s->base.len, r->mark) != NULL)
-			continue;
-		add(s, r->weight, r->what, p, len);
-		return;
+	if (s->n_lines == s->cap_lines) {
+		s->cap_lines = s->cap_lines > 0 ? s->cap_lines * 2 : 64;
+		s->lines =
+		    xreallocarray(s->lines, s->cap_lines, sizeof *s->lines);
 	}
+	l = &s->lines[s->n_lines];
+	*l = (struct line){ .raw = p,
+		.raw_len = len,
+		.at = s->text.len,
+		.nr = s->line,
+		.hunk = s->hunk };
+	signs_strip(&s->lex, p, len, &s->text);
+	l->len = s->text.len - l->at;
+	if (l->len > 0)
+		s->n_lines++;
+}
+
+/* A line that stays: a comment may begin or end in it. */
+static void
+kept(struct scan *s, const char *p, size_t len)
+{
+	size_t at = s->text.len;
+
+	if (s->langs == 0)
+		return;
+	signs_strip(&s->lex, p, len, &s->text);
+	if (at == 0)
+		buf_reset(&s->text);
+	else
+		s->text.len = at;
 }
 
 /* --- what protected files read ------------------------------------------- */
@@ -387,7 +325,16 @@ line_reads(const char *p, size_t len, const char *name)
 	return false;
 }
 
-/* The protected file that reads a new one, or NULL. */
+/* A shell's or Python's by its first line. */
+static unsigned
+lang_of_script(const char *text)
+{
+	if (strncmp(text, "#!", 2) != 0)
+		return 0;
+	return find(text, strcspn(text, "\n"), "python") != NULL ? PY : SH;
+}
+
+/* The protected file that reads this one, or NULL. */
 static const char *
 reader_of(const struct scan *s, const char *rel)
 {
@@ -397,12 +344,16 @@ reader_of(const struct scan *s, const char *rel)
 	struct buf b;
 
 	for (i = 0; i < g->n && looked < SETUP_MAX && found == NULL; i++) {
-		if (!guard_is_setup(g->v[i]) && !text_ends(g->v[i], ".sh"))
+		unsigned lang = signs_lang(g->v[i]);
+
+		if (!guard_is_setup(g->v[i]) && lang != 0 && lang != SH)
 			continue;
 		looked++;
 		buf_init(&b, FILE_MAX);
-		if (file_read_at(s->base_fd, g->v[i], true, &b, NULL) < 0)
-			(void)buf_clear(&b);
+		if (file_read_at(s->base_fd, g->v[i], true, &b, NULL) < 0 ||
+		    (!guard_is_setup(g->v[i]) && lang == 0 &&
+			lang_of_script(buf_str(&b)) != SH))
+			buf_reset(&b);
 		for (p = b.len > 0 ? buf_str(&b) : ""; *p != '\0'; p = nl) {
 			nl = p + strcspn(p, "\n");
 			if (line_reads(p, (size_t)(nl - p), name))
@@ -412,6 +363,69 @@ reader_of(const struct scan *s, const char *rel)
 		buf_clear(&b);
 	}
 	return found;
+}
+
+/* What has no name of a language may be one by who reads it. */
+static unsigned
+lang_of(struct scan *s, const char *text)
+{
+	unsigned lang = signs_lang(s->path);
+	const char *by;
+
+	if (lang == 0)
+		lang = lang_of_script(text);
+	if (lang != 0 && lang != SH)
+		return lang;
+	if ((by = reader_of(s, s->path)) != NULL) {
+		if (signs_lang(by) == MK)
+			return MK;
+		s->sourced_by = by;
+		return SH;
+	}
+	return lang != 0 || (s->mode & 0111) != 0 ? SH : 0;
+}
+
+/* The text before, without its comments. */
+static void
+read_base(struct scan *s)
+{
+	struct lexer x = { .langs = s->langs };
+	struct buf raw;
+	const char *p, *nl;
+
+	buf_init(&raw, FILE_MAX);
+	s->has_base = s->path[0] != '\0' &&
+	    file_read_at(s->base_fd, s->path, true, &raw, NULL) >= 0;
+	s->sourced_by = NULL;
+	s->langs = guard_is_builtin(s->path) ? 0 : lang_of(s, buf_str(&raw));
+	x.langs = s->langs;
+	for (p = buf_str(&raw); *p != '\0' && s->langs != 0; p = nl) {
+		nl = p + strcspn(p, "\n");
+		signs_strip(&x, p, (size_t)(nl - p), &s->base);
+		(void)buf_addc(&s->base, '\n');
+		nl += *nl == '\n';
+	}
+	buf_clear(&raw);
+}
+
+/* "b/src/a.c", perhaps quoted; with odd bytes it stays as it is written. */
+static void
+begin_file(struct scan *s, const char *name, size_t len)
+{
+	if (len > 0 && *name == '"') {
+		name++;
+		len -= 1 + (len > 1 && name[len - 2] == '"');
+	}
+	if (len > 2 && memcmp(name, "b/", 2) == 0) {
+		name += 2;
+		len -= 2;
+	}
+	if (len >= sizeof s->path)
+		len = 0;
+	memcpy(s->path, name, len);
+	s->path[len] = '\0';
+	buf_reset(&s->base);
+	read_base(s);
 }
 
 /* What a new file is by its name alone. */
@@ -432,8 +446,6 @@ new_file(struct scan *s)
 
 /* --- the patch ----------------------------------------------------------- */
 
-typedef void line_fn(struct scan *s, const char *p, size_t len);
-
 static void
 removed(struct scan *s, const char *p, size_t len)
 {
@@ -441,9 +453,9 @@ removed(struct scan *s, const char *p, size_t len)
 		strv_addn(&s->removed, p, len);
 }
 
-/* Each line that is added or taken out, with its file and number. */
+/* Each line that is added (plus) or taken out, with its file and number. */
 static void
-walk(struct scan *s, const char *p, size_t left, line_fn *plus, line_fn *minus)
+walk(struct scan *s, const char *p, size_t left, bool plus)
 {
 	unsigned long old = 0, new = 0, from, n_old, to, n_new;
 	size_t len;
@@ -460,21 +472,25 @@ walk(struct scan *s, const char *p, size_t left, line_fn *plus, line_fn *minus)
 
 			if (c == '\\')
 				continue;
-			if (c == '+' && plus != NULL && n > 0)
-				plus(s, p + 1, n - 1);
-			if (c == '-' && minus != NULL)
-				minus(s, p + 1, n - 1);
+			if (c == '+' && plus && n > 0)
+				added(s, p + 1, n - 1);
+			if (c == ' ' && plus && n > 0)
+				kept(s, p + 1, n - 1);
+			if (c == '-' && !plus)
+				removed(s, p + 1, n - 1);
 			s->line += c != '-';
 			new -= c != '-' && new > 0;
 			old -= c != '+' && old > 0;
 			continue;
 		}
 		if (n > 4 && memcmp(p, "+++ ", 4) == 0) {
+			end_file(s);
 			begin_file(s, p + 4,
 			    strnlen(p + 4, n - 4) < n - 4 ? 0 : n - 4);
-			if (s->mode != 0 && plus != NULL)
+			if (s->mode != 0 && plus)
 				new_file(s);
 		} else if (n > 11 && memcmp(p, "diff --git ", 11) == 0) {
+			end_file(s);
 			s->mode = 0;
 			s->path[0] = '\0';
 			s->langs = 0;
@@ -494,8 +510,12 @@ walk(struct scan *s, const char *p, size_t left, line_fn *plus, line_fn *minus)
 			old = n_old;
 			new = n_new;
 			s->line = to;
+			s->hunk++;
+			s->lex = (struct lexer){ .langs = s->langs,
+				.at_start = from > 1 };
 		}
 	}
+	end_file(s);
 }
 
 void
@@ -506,10 +526,13 @@ signs_find(const struct agent *a, int base_fd, const char *patch, size_t len,
 
 	*ret = (struct signs){ 0 };
 	buf_init(&s.base, FILE_MAX);
-	walk(&s, patch, len, NULL, removed);
+	buf_init(&s.text, BUF_NOMAX);
+	walk(&s, patch, len, false);
 	strv_sort(&s.removed);
-	walk(&s, patch, len, added, NULL);
+	walk(&s, patch, len, true);
 	buf_clear(&s.base);
+	buf_clear(&s.text);
+	free(s.lines);
 	strv_clear(&s.removed);
 }
 

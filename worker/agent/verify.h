@@ -21,8 +21,8 @@ int verify_undo(struct verify *v, const char *rel, struct err *e);
 /* Run the tests on the workspace as it is and end with a verdict. */
 void verify_tests(struct verify *v);
 /* All passed in t. Why that is no evidence; yours, NULL: it is. The workspace
- * is spent afterwards. */
-char *verify_control(
-    struct verify *v, uint64_t limit, const struct test_run *t);
+ * is spent afterwards. ret_can_fail: a test that had to fail did. */
+char *verify_control(struct verify *v, uint64_t limit, const struct test_run *t,
+    bool *ret_can_fail);
 
 #endif

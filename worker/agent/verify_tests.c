@@ -189,6 +189,22 @@ names_gone(const struct agent *a, const struct test_run *t)
 	return false;
 }
 
+/* A command whose exit status is all that it says, and no test that had to fail
+ * showed that it can fail: a person is told. */
+static void
+warn_of_exit(struct agent *a, const struct test_run *t)
+{
+	size_t i = has_reproducer(a);
+
+	while (i < t->n && t->v[i].parsed)
+		i++;
+	if (i < t->n)
+		strv_addf(&a->out.findings,
+		    "only the exit status of `%.200s` says that the tests pass "
+		    "with the patch: it names none",
+		    i < a->task->tests.n ? a->task->tests.v[i] : "");
+}
+
 static void
 judge(struct verify *v, uint64_t limit, const struct test_run *t)
 {
@@ -197,6 +213,7 @@ judge(struct verify *v, uint64_t limit, const struct test_run *t)
 	const char *name;
 	uint64_t gone;
 	char *why = NULL;
+	bool can_fail = false;
 
 	/* What can't be written is no matter of trust; here it could be. */
 	if ((name = restore_changed(a->restore)) != NULL)
@@ -242,11 +259,13 @@ judge(struct verify *v, uint64_t limit, const struct test_run *t)
 		    (unsigned long long)task->tests_passed,
 		    (unsigned long long)t->n_passed,
 		    (unsigned long long)t->n_skipped);
-	else if ((why = verify_control(v, limit, t)) != NULL)
+	else if ((why = verify_control(v, limit, t, &can_fail)) != NULL)
 		agent_end(a, "refuted", "%s", why);
 	else
 		agent_end(a, "fixed", "%llu tests pass",
 		    (unsigned long long)t->n_passed);
+	if (!can_fail && strcmp(a->out.verdict, "fixed") == 0)
+		warn_of_exit(a, t);
 	free(why);
 }
 

@@ -1,0 +1,66 @@
+/* signs_priv.h - the parts of signs.c. */
+#ifndef WORKER_AGENT_SIGNS_PRIV_H
+#define WORKER_AGENT_SIGNS_PRIV_H
+
+#include "common/buf.h"
+#include "worker/agent/agent.h"
+
+enum lang {
+	PY = 1,
+	JS = 2,
+	C = 4,
+	SH = 8,
+	GO = 16,
+	RS = 32,
+	MK = 64,
+	CONF = 128,
+	PL = 256,
+	CODE = PY | JS | C | SH | GO | RS | PL
+};
+
+enum weight {
+	GRAVE,
+	LIGHT,
+	EXIT
+};
+
+/* A line with all words of mark (between blanks of two), in any of these
+ * languages. In also stand for what is wanted besides: "?line" for a word of
+ * tests (signs_has_test()) in the line, "?test" for one there or beside it,
+ * "?file" for one in any line that the patch adds to the file; "?set" and
+ * "?sets" for an assignment to what is another's, in the line or the file. */
+struct rule {
+	unsigned langs;
+	enum weight weight;
+	const char *mark, *also;
+	const char *what;
+};
+
+extern const struct rule signs_rules[];
+extern const size_t signs_n_rules;
+
+/* By the file's name; 0: none. */
+unsigned signs_lang(const char *rel);
+
+bool signs_has_test(const char *s, size_t len);
+
+/* Where the text stands: in a comment or string of several lines, or, at the
+ * start of a hunk, perhaps within a comment. */
+struct lexer {
+	unsigned langs;
+	char open; /* '*' of a comment, '`' of a string, 0 */
+	bool at_start;
+};
+
+/* Adds the line without its comments and its further blanks, no newline. */
+void signs_strip(struct lexer *x, const char *p, size_t len, struct buf *ret);
+
+/* What a line does that no word says; p is stripped, raw is not. NULL: none. */
+const char *signs_shell_name(const char *p, size_t len);
+const char *signs_make_line(const char *raw, const char *p, size_t len);
+/* exit(x) where x may be zero. */
+bool signs_is_exit(unsigned langs, const char *p, size_t len);
+/* "a.b = x", where a is neither self nor this; setattr(). */
+bool signs_sets(const char *p, size_t len);
+
+#endif
