@@ -29,9 +29,9 @@ struct judge {
 	bool posix; /* the text is as a plain sh reads it: judge_posix.c */
 	unsigned n_posix;
 	size_t work, max_work; /* of reading, so far (SH_MAX_WORK) */
-	bool only_blocks;    /* what is inside needs no allow rule */
-	const char *tainted; /* a variable that changes what runs, or NULL */
-	struct strv kept;    /* strings that words point into */
+	bool only_blocks;      /* what is inside needs no allow rule */
+	const char *tainted;   /* a variable that changes what runs, or NULL */
+	struct strv kept;      /* strings that words point into */
 	struct sh_word **arrays;
 	size_t n_arrays;
 };
@@ -108,8 +108,13 @@ void piece_named(struct piece *p, const char *text, size_t at);
  * is left is judged by itself when p->needs_cover is still set. */
 bool piece_peel(struct piece *p, const struct wrapper *wr);
 bool piece_has_input(const struct piece *p);
+/* Which of its descriptors the word names ("-", "/dev/fd/3"), or -1. */
+int piece_descriptor(const struct piece *p, const struct sh_word *w);
+/* The redirection that *fd comes from, NULL: none of its own; *fd is then the
+ * one that it is a copy of. */
+const struct sh_redir *piece_redir(const struct piece *p, int *fd);
 /* Its input is shell text. True: that was there to be judged. */
-bool piece_input(struct piece *p);
+bool piece_input(struct piece *p, int fd);
 /* Shell text that it runs. computed: parts of it are not known. */
 void piece_text(struct piece *p, const char *text, bool computed,
     const char *var, size_t at);

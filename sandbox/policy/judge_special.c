@@ -361,13 +361,13 @@ special_alias(const struct call *c)
 static bool
 special_source(const struct call *c)
 {
+	int fd = c->n > 1 ? piece_descriptor(c->p, &c->w[1]) : -1;
+
 	if (c->n > 1 && text_starts(c->w[1].text, "<("))
 		piece_found(c->p, FIND_ASK, place_of(c, 1),
 		    "shell text that a process writes");
-	else if (c->n > 1 &&
-	    (strcmp(c->w[1].text, "/dev/stdin") == 0 ||
-		strcmp(c->w[1].text, "/dev/fd/0") == 0))
-		(void)piece_input(c->p);
+	else if (fd >= 0)
+		(void)piece_input(c->p, fd);
 	else if (c->n > 1)
 		judge_argv(c->p, c->w + 1, c->n - 1, false);
 	return true;

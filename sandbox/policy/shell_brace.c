@@ -19,6 +19,15 @@ struct expansion {
 	char *var;
 };
 
+/* "~+", "~-", "~2": what the shell holds in variables of its own. */
+static unsigned
+tilde_of_shell(const struct sh_word *w)
+{
+	return w->len > 1 && strchr("+-0123456789", w->text[1]) != NULL
+	    ? SH_COMPUTED
+	    : 0;
+}
+
 static void
 finish(struct expansion *x, const char *text, const bool *plain, size_t n)
 {
@@ -36,7 +45,7 @@ finish(struct expansion *x, const char *text, const bool *plain, size_t n)
 			w->flags |= SH_GLOB;
 	}
 	if (n > 0 && plain[0] && text[0] == '~')
-		w->flags |= SH_TILDE;
+		w->flags |= SH_TILDE | tilde_of_shell(w);
 	x->made++;
 }
 

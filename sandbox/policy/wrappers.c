@@ -20,12 +20,23 @@ static const struct wrapper wrappers[] = {
 	/* shells */
 	{ "ash", WRAP_SH, 0, 0, NULL, "" },
 	{ "bash", WRAP_SH, 0, 0, NULL, "" },
+	{ "csh", WRAP_SH, 0, 0, NULL, "" },
 	{ "dash", WRAP_SH, 0, 0, NULL, "" },
+	{ "elvish", WRAP_SH, 0, 0, NULL, "" },
 	{ "fish", WRAP_SH, 0, 0, NULL, "" },
 	{ "ksh", WRAP_SH, 0, 0, NULL, "" },
+	{ "ksh93", WRAP_SH, 0, 0, NULL, "" },
+	{ "lksh", WRAP_SH, 0, 0, NULL, "" },
 	{ "mksh", WRAP_SH, 0, 0, NULL, "" },
+	{ "nu", WRAP_SH, 0, 0, NULL, "" },
+	{ "osh", WRAP_SH, 0, 0, NULL, "" },
+	{ "pdksh", WRAP_SH, 0, 0, NULL, "" },
+	{ "posh", WRAP_SH, 0, 0, NULL, "" },
 	{ "rbash", WRAP_SH, 0, 0, NULL, "" },
+	{ "rksh", WRAP_SH, 0, 0, NULL, "" },
 	{ "sh", WRAP_SH, 0, 0, NULL, "" },
+	{ "tcsh", WRAP_SH, 0, 0, NULL, "" },
+	{ "xonsh", WRAP_SH, 0, 0, NULL, "" },
 	{ "yash", WRAP_SH, 0, 0, NULL, "" },
 	{ "zsh", WRAP_SH, 0, 0, NULL, "" },
 
@@ -60,7 +71,7 @@ static const struct wrapper wrappers[] = {
 	    "--max-args=A P=A --max-procs=A s=A --max-chars=A --replace=O "
 	    "--max-lines=O --process-slot-var=A" },
 	{ "parallel", WRAP_SHELL, WRAP_LISTED, 0, NULL,
-	    "+ j=A --jobs=A a=A --arg-file=A S=Q --sshlogin=Q I=A n=A N=A "
+	    "+ --version=N --help=N --citation=N j=A --jobs=A a=A --arg-file=A S=Q --sshlogin=Q I=A n=A N=A "
 	    "L=A C=A --colsep=A d=A --delimiter=A P=A --timeout=A "
 	    "--retries=A --joblog=W --results=W --tmpdir=W --delay=A "
 	    "--workdir=A --wd=A --env=A --load=A --halt=A --rpl=Q "
