@@ -127,6 +127,9 @@ void piece_program(struct piece *p, const char *name);
 /* judge_special.c: programs with a grammar of their own. True: all is said. */
 bool piece_special(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);
+/* judge_relay.c: likewise, programs that hand text to others. */
+bool piece_relay(
+    struct piece *p, const char *name, const struct sh_word *w, size_t n);
 void piece_git_config(struct piece *p, const struct sh_word *value, size_t at);
 
 /* judge_path.c */

@@ -431,5 +431,5 @@ piece_special(
 	for (i = 0; i < nitems(rows); i++)
 		if (strcmp(rows[i].name, name) == 0)
 			return rows[i].fn(&c);
-	return false;
+	return piece_relay(p, name, w, n);
 }

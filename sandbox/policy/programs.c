@@ -7,6 +7,10 @@
 #include "sandbox/policy/programs.h"
 #include "sandbox/policy/rules.h"
 
+#define NETCAT \
+	"e=R c=R --exec=R --sh-exec=R --lua-exec=Q o=W --output=W w=A p=A " \
+	"s=A i=A q=A X=A x=A"
+
 static const struct program programs[] = {
 	/* git: what throws work away, goes around hooks, or names a program */
 	{ "git", "add", NULL, "e=F" },
@@ -40,7 +44,7 @@ static const struct program programs[] = {
 	    "--setup=R" },
 	{ "git", "format-patch", NULL, "o=W --output-directory=W --output=W" },
 	{ "git", "grep", NULL,
-	    "O=P --open-files-in-pager=P f=A e=A A=A B=A C=A m=A" },
+	    "O=M --open-files-in-pager=M f=A e=A A=A B=A C=A m=A" },
 	{ "git", "instaweb", NULL, "b=R --browser=R d=R --httpd=R" },
 	{ "git", "log", NULL,
 	    "--output=W --ext-diff=P G=A S=A O=A L=A n=A U=O" },
@@ -64,6 +68,7 @@ static const struct program programs[] = {
 	{ "git", "send-email", NULL, "--smtp-server=R --to-cmd=R --cc-cmd=R" },
 	{ "git", "send-pack", NULL, "--receive-pack=C --exec=C f=B --force=B" },
 	{ "git", "show", NULL, "--output=W --ext-diff=P G=A S=A O=A U=O" },
+	{ "git", "shell", NULL, "c=X" },
 	{ "git", "submodule", NULL, "" },
 	{ "git", "worktree", NULL, "" },
 
@@ -140,9 +145,9 @@ static const struct program programs[] = {
 	/* interpreters */
 	{ "lua", NULL, NULL, "+ e=E l=A" },
 	{ "node", NULL, NULL,
-	    "+ e=E p=E --eval=E --print=E r=A --require=A --import=A" },
+	    "+ -pe=E e=E p=E --eval=E --print=E r=A --require=A --import=A" },
 	{ "nodejs", NULL, NULL,
-	    "+ e=E p=E --eval=E --print=E r=A --require=A" },
+	    "+ -pe=E e=E p=E --eval=E --print=E r=A --require=A" },
 	{ "perl", NULL, NULL, "+ e=E E=E I=A i=I M=O m=O n=F 0=O F=O x=O" },
 	{ "php", NULL, NULL, "+ r=E B=E R=E E=E c=A d=A f=A F=A" },
 	{ "python", NULL, NULL, "+ c=E m=Z W=A X=A" },
@@ -198,6 +203,12 @@ static const struct program programs[] = {
 	    "--directory-prefix=W e=Q --execute=Q --use-askpass=R U=A t=A T=A "
 	    "i=A" },
 
+	{ "nc", NULL, NULL, NETCAT },
+	{ "ncat", NULL, NULL, NETCAT },
+	{ "netcat", NULL, NULL, NETCAT },
+	{ "nc.traditional", NULL, NULL, NETCAT },
+	{ "nc.openbsd", NULL, NULL, NETCAT },
+
 	/* builders */
 	{ "ar", NULL, NULL, "" },
 	{ "c++", NULL, NULL, "o=W -specs=Q B=Q -wrapper=Q -fplugin=Q" },
@@ -215,9 +226,11 @@ static const struct program programs[] = {
 	{ "go", "vet", NULL, "-vettool=R --vettool=R -toolexec=R" },
 	{ "cargo", NULL, NULL, "--config=Q p=A --package=A --target-dir=W" },
 	{ "make", NULL, "make",
-	    "--eval=P f=A C=A I=A o=A W=A j=O l=O --file=A --directory=A "
+	    "--eval=P f=A C=A I=A o=A W=A j=O l=O --file=A --makefile=A "
+	    "--directory=A "
 	    "E=P" },
-	{ "gmake", NULL, "make", "--eval=P f=A C=A I=A o=A W=A j=O l=O E=P" },
+	{ "gmake", NULL, "make",
+	    "--eval=P f=A C=A I=A o=A W=A j=O l=O --file=A --makefile=A E=P" },
 	{ "openssl", NULL, NULL, "-out=W -engine=Q -provider-path=Q" },
 	{ "pytest", NULL, NULL, "p=A -junitxml=W --junitxml=W --junit-xml=W" },
 
