@@ -290,12 +290,8 @@ look_ahead(struct judge *j, const char *text, size_t len)
 			continue; /* before a command: for that alone */
 		for (k = 0; k < n; k++)
 			if (assign_is_dangerous(w[k].text, name, sizeof name)) {
-				struct piece p = { .j = j,
-					.src = c->src,
-					.src_len = c->src_len };
-
 				j->tainted = judge_keep(j, xstrdup(name));
-				assign_command(&p, &w[k]);
+				assign_for_all(j, c, &w[k]);
 			}
 	}
 }

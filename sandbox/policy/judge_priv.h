@@ -94,7 +94,6 @@ void piece_found(struct piece *p, enum finding_kind kind, size_t at,
     const char *fmt, ...) printflike(4, 5);
 void piece_raise(struct piece *p, enum ruling v, const char *rule,
     enum rule_layer layer, const char *fmt, ...) printflike(5, 6);
-void assign_command(struct piece *p, const struct sh_word *w);
 /* A variable that changes what runs is set. */
 void piece_taint(struct piece *p, const char *name, size_t at);
 
@@ -118,7 +117,10 @@ bool piece_input(struct piece *p, int fd);
 /* Shell text that it runs. computed: parts of it are not known. */
 void piece_text(struct piece *p, const char *text, bool computed,
     const char *var, size_t at);
-/* Does the assignment change what runs? Its name into name. */
+/* judge_env.c: does the assignment change what runs? Its name into name. */
+void assign_command(struct piece *p, const struct sh_word *w);
+void assign_for_all(
+    struct judge *j, const struct sh_cmd *c, const struct sh_word *w);
 bool assign_is_dangerous(const char *text, char *name, size_t size);
 
 /* judge_program.c: options and operands of the innermost command. */
