@@ -285,6 +285,7 @@ shell(struct piece *p, const struct sh_word *w, size_t n)
 	}
 	fd = s != NULL && !o.input ? piece_descriptor(p, &w[o.operand]) : 0;
 	if (fd < 0) {
+		judge_read(p->j, &w[o.operand], p->src, p->src_len);
 		/* A rule about the script by its own name counts. */
 		judge_argv(p, w + o.operand, n - o.operand, false);
 		if (!o.computed)

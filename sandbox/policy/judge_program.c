@@ -76,6 +76,21 @@ ask(struct view *v, const struct opt *t)
 	    t->letter != '\0' ? "-" : "", (int)t->name_len, t->name);
 }
 
+/* python -m timeit CODE... */
+static void
+module(struct view *v, const struct opt *t)
+{
+	size_t i;
+
+	if (!t->has_value || strcmp(t->value.text, "timeit") != 0)
+		return;
+	for (i = t->at + 1; i < v->n; i++)
+		if ((v->w[i].flags & SH_COMPUTED) != 0 ||
+		    code_starts(v->prog->name, v->w[i].text))
+			piece_found(v->p, FIND_OPAQUE, place_of(v, i),
+			    "%s code that may run programs", v->prog->name);
+}
+
 static void
 option(struct view *v, const struct opt *t)
 {
@@ -107,6 +122,14 @@ option(struct view *v, const struct opt *t)
 		file = t->value;
 		if (t->has_value)
 			judge_write(p->j, &file, p->src, p->src_len);
+		break;
+	case OPT_READ:
+		file = t->value;
+		if (t->has_value)
+			judge_read(p->j, &file, p->src, p->src_len);
+		break;
+	case OPT_LAST:
+		module(v, t);
 		break;
 	case OPT_ASK:
 	case OPT_ASK_VALUE:
@@ -181,6 +204,10 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 			written(v, w);
 		else
 			read_by(v, w);
+	} else if (strcmp(how, "wr") == 0) {
+		read_by(v, w);
+		if (!v->dry)
+			written(v, w);
 	} else if (strcmp(how, "x") == 0) {
 		if (!v->dry)
 			judge_remove(v->p->j, w, v->p->src, v->p->src_len);
@@ -188,14 +215,18 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 	    (strcmp(how, "w-1") == 0 && k > 0) ||
 	    (strcmp(how, "wl") == 0 && k + 1 == n) ||
 	    (strcmp(how, "rwl") == 0 && k + 1 == n) ||
-	    (strcmp(how, "w2") == 0 && k == 1)) {
+	    ((strcmp(how, "w2") == 0 || strcmp(how, "rw2") == 0) && k == 1)) {
 		if (!v->dry)
 			written(v, w);
 	} else if (strcmp(how, "dd") == 0 && text_starts(w->text, "of=")) {
 		of.text += 3;
 		written(v, &of);
+	} else if (strcmp(how, "dd") == 0 && text_starts(w->text, "if=")) {
+		of.text += 3;
+		read_by(v, &of);
 	} else if (strcmp(how, "r") == 0 || strcmp(how, "r+") == 0 ||
-	    strcmp(how, "rwl") == 0 || (strcmp(how, "r-1") == 0 && k > 0)) {
+	    strcmp(how, "rwl") == 0 || strcmp(how, "rw2") == 0 ||
+	    (strcmp(how, "r-1") == 0 && k > 0)) {
 		read_by(v, w);
 	}
 }

@@ -26,6 +26,7 @@ enum opt_kind {
 	OPT_POWER_VALUE = 'Q',
 	OPT_RUN = 'R',   /* its value is a command */
 	OPT_WRITE = 'W', /* its value is a file that is written */
+	OPT_READ = 'L',  /* and one that is read */
 	OPT_ASK = 'B',   /* the built-in rules ask */
 	OPT_ASK_VALUE = 'C',
 	OPT_DRY = 'N',     /* the others of kind B do nothing then */
