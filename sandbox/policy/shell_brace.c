@@ -31,6 +31,7 @@ tilde_of_shell(const struct sh_word *w)
 static void
 finish(struct expansion *x, const char *text, const bool *plain, size_t n)
 {
+	const char *close = n > 0 ? memrchr(text, ']', n) : NULL;
 	struct sh_word *w;
 
 	*x->words = sh_grow(x->p->out, *x->words, *x->n, sizeof **x->words);
@@ -41,7 +42,8 @@ finish(struct expansion *x, const char *text, const bool *plain, size_t n)
 		.var = x->var };
 	for (size_t i = 0; i < n; i++) {
 		if (plain[i] && text[i] != '\0' &&
-		    strchr("*?[", text[i]) != NULL)
+		    strchr("*?[", text[i]) != NULL &&
+		    (text[i] != '[' || (close != NULL && close > text + i)))
 			w->flags |= SH_GLOB;
 	}
 	if (n > 0 && plain[0] && text[0] == '~')
