@@ -347,20 +347,72 @@ special_editor(const struct call *c)
 	return false;
 }
 
+/* --- programs with a way out to the shell --------------------------------- */
+
+static const struct {
+	const char *name, *marks[6];
+} escapes[] = {
+	{ "dc", { "!" } },
+	{ "ftp", { "!" } },
+	{ "gnuplot", { "system", "!", "`", "|" } },
+	{ "m4", { "syscmd" } },
+	{ "mail", { "~!", "~|", "~r !" } },
+	{ "mailx", { "~!", "~|", "~r !" } },
+	{ "mysql", { "\\!", "system" } },
+	{ "psql", { "\\!", "\\o", "\\w", "\\g", "program", "PROGRAM" } },
+	{ "sftp", { "!" } },
+	{ "sqlite3", { ".sh", ".sys", ".once", ".output", ".import" } },
+};
+
+/* In words and in literal input. */
+static bool
+special_escape(const struct call *c)
+{
+	const struct sh_cmd *cmd = c->p->cmd;
+	size_t n_in = cmd != NULL ? cmd->n_redirs : 0, i, k, m;
+
+	for (k = 0; k + 1 < nitems(escapes); k++)
+		if (strcmp(escapes[k].name, c->name) == 0)
+			break;
+	for (i = 1; i < c->n + n_in; i++) {
+		const char *s =
+		    i < c->n ? c->w[i].text : cmd->redirs[i - c->n].target.text;
+
+		for (m = 0; m < nitems(escapes[k].marks) &&
+		     escapes[k].marks[m] != NULL;
+		     m++)
+			if (strstr(s, escapes[k].marks[m]) != NULL)
+				piece_found(c->p, FIND_OPAQUE, UNSPELLED,
+				    "text of %s that may run programs",
+				    c->name);
+	}
+	return false;
+}
+
 static const struct {
 	const char *name;
 	bool (*fn)(const struct call *);
 } rows[] = {
+	{ "dc", special_escape },
 	{ "ed", special_editor },
 	{ "ex", special_editor },
+	{ "ftp", special_escape },
+	{ "gnuplot", special_escape },
 	{ "gvim", special_editor },
+	{ "m4", special_escape },
+	{ "mail", special_escape },
+	{ "mailx", special_escape },
+	{ "mysql", special_escape },
 	{ "nvim", special_editor },
 	{ "powershell", special_pwsh },
+	{ "psql", special_escape },
 	{ "pwsh", special_pwsh },
 	{ "red", special_editor },
 	{ "run-parts", special_run_parts },
 	{ "screen", special_screen },
+	{ "sftp", special_escape },
 	{ "socat", special_socat },
+	{ "sqlite3", special_escape },
 	{ "start-stop-daemon", special_daemon },
 	{ "tmux", special_tmux },
 	{ "vi", special_editor },

@@ -176,6 +176,9 @@ static const struct program programs[] = {
 	{ "nvim", NULL, "w+", "c=R S=A u=Q --cmd=R" },
 
 	/* interpreters */
+	{ "bun", NULL, NULL, "+ e=E p=E --eval=E --print=E r=A" },
+	{ "expect", NULL, NULL, "+ c=E f=A" },
+	{ "ipython", NULL, NULL, "+ c=E m=Z" },
 	{ "lua", NULL, NULL, "+ e=E l=A" },
 	{ "node", NULL, NULL,
 	    "+ -pe=E e=E p=E --eval=E --print=E r=A --require=A --import=A" },
@@ -451,6 +454,11 @@ static const struct {
 	    "process.binding require(" },
 	{ "php", "system exec shell_exec passthru popen proc_open eval `" },
 	{ "lua", "execute popen load loadstring" },
+	{ "ipython", "! % system popen subprocess exec spawn eval pty" },
+	{ "irb", "system exec ` popen spawn fork eval Open3 IO Kernel %x" },
+	{ "tclsh", "exec open eval" },
+	{ "expect", "spawn exec system open eval" },
+	{ "bun", "child_process exec spawn fork eval Function require( Bun $" },
 };
 
 static const char *
