@@ -250,6 +250,18 @@ look_for_names(struct judge *j, const char *text, size_t len)
 		}
 }
 
+/* exec, perhaps behind "command" or "builtin". */
+static bool
+is_exec(const struct sh_cmd *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n_words && i < 4; i++)
+		if (strcmp(c->words[i].text, "exec") == 0)
+			return true;
+	return false;
+}
+
 /* Assignments outlast their command, wherever they stand. */
 static void
 look_ahead(struct judge *j, const char *text, size_t len)
@@ -270,10 +282,13 @@ look_ahead(struct judge *j, const char *text, size_t len)
 		const struct sh_word *w = c->assigns;
 		size_t n = c->n_assigns;
 
-		for (k = 0; c->n_words == 0 && k < c->n_redirs; k++)
-			if (c->redirs[k].op == SH_HEREDOC ||
-			    c->redirs[k].op == SH_HERESTRING)
-				j->fed = true;
+		/* Of a group, of "exec", or of what may call a function: the
+		 * commands inside have it too. */
+		if (c->n_words == 0 || s->n_functions > 0 || is_exec(c)) {
+			struct piece p = { .j = j, .cmd = c };
+
+			j->fed |= piece_has_input(&p);
+		}
 		for (m = 0; c->n_words > 0 && m < nitems(setters); m++)
 			if (strcmp(c->words[0].text, setters[m]) == 0)
 				for (k = 1; k < c->n_words; k++)
@@ -289,12 +304,8 @@ look_ahead(struct judge *j, const char *text, size_t len)
 			continue; /* before a command: for that alone */
 		for (k = 0; k < n; k++)
 			if (assign_is_dangerous(w[k].text, name, sizeof name)) {
-				struct piece p = { .j = j,
-					.src = c->src,
-					.src_len = c->src_len };
-
 				j->tainted = judge_keep(j, xstrdup(name));
-				assign_command(&p, &w[k]);
+				assign_for_all(j, c, &w[k]);
 			}
 	}
 }

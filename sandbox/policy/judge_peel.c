@@ -30,10 +30,16 @@ piece_has_input(const struct piece *p)
 	const struct sh_cmd *c = p->cmd;
 	size_t i;
 
-	for (i = 0; c != NULL && i < c->n_redirs; i++)
-		if (c->redirs[i].op == SH_HEREDOC ||
-		    c->redirs[i].op == SH_HERESTRING)
+	for (i = 0; c != NULL && i < c->n_redirs; i++) {
+		const struct sh_redir *r = &c->redirs[i];
+
+		if (r->op == SH_HEREDOC || r->op == SH_HERESTRING ||
+		    ((r->op == SH_IN || r->op == SH_RDWR) &&
+			(r->target.flags & SH_COMPUTED) != 0) ||
+		    (r->op == SH_DUP && r->fd == 0 &&
+			strcmp(r->target.text, "-") != 0))
 			return true;
+	}
 	return c != NULL && c->piped;
 }
 
@@ -93,38 +99,90 @@ text_of_words(struct piece *p, const struct sh_word *w, size_t n, size_t at)
 	buf_clear(&b);
 }
 
-static bool
-is_stdin(const char *s)
+/* "3" of "/dev/fd/3", "/proc/self/fd/3" and the like; -1: it is none. */
+static int
+descriptor_in(const char *path)
 {
-	return strcmp(s, "-") == 0 || strcmp(s, "/dev/stdin") == 0 ||
-	    strcmp(s, "/dev/fd/0") == 0 || strcmp(s, "/proc/self/fd/0") == 0;
+	static const char *const before[] = { "/dev/fd/", "/proc/*/fd/" };
+	const char *last = strrchr(path, '/');
+	char dir[64];
+	size_t i, n;
+
+	if (strcmp(path, "/dev/stdin") == 0)
+		return 0;
+	n = last != NULL ? (size_t)(last - path) + 1 : 0;
+	if (n == 0 || n >= sizeof dir || last[1] < '0' || last[1] > '9')
+		return -1;
+	(void)snprintf(dir, sizeof dir, "%.*s", (int)n, path);
+	for (i = 0; i < nitems(before); i++)
+		if (rule_star(before[i], dir, true))
+			return (int)strtol(last + 1, NULL, 10);
+	return -1;
 }
 
-/* A shell that reads its commands from its input. */
-bool
-piece_input(struct piece *p)
+int
+piece_descriptor(const struct piece *p, const struct sh_word *w)
+{
+	const struct judge *j = p->j;
+	int fd = -1;
+	size_t i;
+	char *s;
+
+	if (strcmp(w->text, "-") == 0)
+		return 0;
+	for (i = 0; i < j->dirs.n && fd < 0; i++) {
+		s = judge_path(w->text, false, j->dirs.v[i], j->where);
+		fd = descriptor_in(s);
+		free(s);
+	}
+	return fd;
+}
+
+const struct sh_redir *
+piece_redir(const struct piece *p, int *fd)
 {
 	const struct sh_cmd *c = p->cmd;
-	const struct sh_redir *r = NULL;
 	size_t i;
 
-	for (i = 0; c != NULL && i < c->n_redirs; i++)
-		if (c->redirs[i].fd <= 0 &&
-		    (c->redirs[i].op == SH_IN ||
-			c->redirs[i].op == SH_HEREDOC ||
-			c->redirs[i].op == SH_HERESTRING))
-			r = &c->redirs[i];
-	if (r != NULL && r->op != SH_IN)
+	for (i = c != NULL ? c->n_redirs : 0; i-- > 0;) {
+		const struct sh_redir *r = &c->redirs[i];
+		bool in = r->op == SH_IN || r->op == SH_RDWR ||
+		    r->op == SH_HEREDOC || r->op == SH_HERESTRING;
+
+		if (r->fd != *fd && !(in && r->fd < 0 && *fd == 0))
+			continue;
+		if (r->op != SH_DUP)
+			return r;
+		if (r->target.text[0] == '-')
+			return r; /* closed */
+		*fd = (int)strtol(r->target.text, NULL, 10);
+	}
+	return NULL;
+}
+
+/* A shell that reads its commands from a descriptor. */
+bool
+piece_input(struct piece *p, int fd)
+{
+	const struct sh_redir *r = piece_redir(p, &fd);
+	const struct sh_cmd *c = p->cmd;
+	bool text =
+	    r != NULL && (r->op == SH_HEREDOC || r->op == SH_HERESTRING);
+
+	if (text)
 		piece_text(p, r->target.text,
 		    (r->target.flags & SH_COMPUTED) != 0, r->target.var,
 		    UNSPELLED);
 	else if (r != NULL && (r->target.flags & SH_COMPUTED) != 0)
 		piece_found(p, FIND_ASK, UNSPELLED,
 		    "a shell that reads its commands from what is computed");
+	else if (r == NULL && fd > 0)
+		piece_found(p, FIND_ASK, UNSPELLED,
+		    "a shell that reads its commands from descriptor %d", fd);
 	else if (r == NULL && ((c != NULL && c->piped) || p->j->fed))
 		piece_found(p, FIND_ASK, UNSPELLED,
 		    "a shell that reads its commands from a pipe");
-	return r != NULL && r->op != SH_IN;
+	return text;
 }
 
 /* A shell's own options: "-c" and "+c" are flags wherever they stand in a
@@ -211,6 +269,7 @@ shell(struct piece *p, const struct sh_word *w, size_t n)
 {
 	struct shell_options o;
 	const char *s;
+	int fd;
 
 	shell_options(p, w, n, &o);
 	s = o.operand < n ? w[o.operand].text : NULL;
@@ -224,13 +283,15 @@ shell(struct piece *p, const struct sh_word *w, size_t n)
 		    "a shell that runs what a process writes");
 		return false;
 	}
-	if (s != NULL && !o.input && !is_stdin(s)) {
+	fd = s != NULL && !o.input ? piece_descriptor(p, &w[o.operand]) : 0;
+	if (fd < 0) {
+		judge_read(p->j, &w[o.operand], p->src, p->src_len);
 		/* A rule about the script by its own name counts. */
 		judge_argv(p, w + o.operand, n - o.operand, false);
 		if (!o.computed)
 			return false;
 	}
-	return piece_input(p) && !o.computed;
+	return piece_input(p, fd < 0 ? 0 : fd) && !o.computed;
 }
 
 /* --- wrappers ------------------------------------------------------------- */
@@ -432,6 +493,9 @@ piece_peel(struct piece *p, const struct wrapper *wr)
 	walk(p, wr, w, n, &in);
 	if (in.done && (wr->flags & (WRAP_OWN | WRAP_POWER)) == 0)
 		p->needs_cover = false;
+	/* parallel alone: each line of its input is shell text. */
+	if ((wr->flags & WRAP_LISTED) != 0 && in.at >= n && !in.self)
+		text_with_input(p, w + n, 0);
 	if (in.done || in.at >= n ||
 	    (in.self && (wr->flags & WRAP_LOOKUP) != 0))
 		return false;

@@ -276,50 +276,6 @@ decide(struct piece *p)
 
 /* --- assignments ---------------------------------------------------------- */
 
-bool
-assign_is_dangerous(const char *text, char *name, size_t size)
-{
-	/* Programs that may stand in EDITOR, PAGER, CC and the like. */
-	static const char *const plain[] = { "", "cat", "true", "false", ":",
-		"less", "more", "cc", "gcc", "clang", "c++", "g++", "clang++",
-		"vi", "vim", "nano", "ld", "lld", "-FRX", "FRX" };
-	size_t n = strcspn(text, "=+["), i;
-	const char *value = strchr(text, '=');
-
-	if (value == NULL || !name_is_dangerous(text, n))
-		return false;
-	if (strncmp(text, "IFS", 3) != 0 && strncmp(text, "LD_", 3) != 0 &&
-	    strncmp(text, "PATH", 4) != 0)
-		for (i = 0; i < nitems(plain); i++)
-			if (strcmp(value + 1, plain[i]) == 0)
-				return false;
-	(void)snprintf(name, size, "%.*s", (int)n, text);
-	return true;
-}
-
-/* What it holds may be run: rules must not be against that. */
-void
-assign_command(struct piece *p, const struct sh_word *w)
-{
-	static const char *const names[] = { "*_COMMAND", "*PAGER", "*EDITOR",
-		"VISUAL", "*_DIFF", "LESSOPEN", "LESSCLOSE", "*_RSH",
-		"*ASKPASS", "*_WRAPPER", "BROWSER", "PS4", "GIT_SSH", "CC",
-		"CXX", "MANOPT" };
-	const char *eq = strchr(w->text, '=');
-	char name[64];
-	size_t i;
-
-	if (eq == NULL || !p->j->rules->blocks_commands)
-		return;
-	(void)snprintf(
-	    name, sizeof name, "%.*s", (int)strcspn(w->text, "+="), w->text);
-	for (i = 0; i < nitems(names); i++)
-		if (rule_star(names[i], name, true)) {
-			piece_named(p, eq + 1, UNSPELLED);
-			return;
-		}
-}
-
 void
 piece_taint(struct piece *p, const char *name, size_t at)
 {
@@ -428,6 +384,10 @@ piece_judge(struct piece *p)
 			    w->var != NULL ? w->var : "");
 			break;
 		}
+		/* No name of a variable to the shell, but one to others. */
+		if (text_starts(w->text, "BASH_FUNC_"))
+			piece_found(p, FIND_OPAQUE, p->off,
+			    "a function that comes through the environment");
 		/* bash's own; to a plain sh, which then takes what is behind
 		 * "&&" for a command too, nothing that is there. */
 		if (strcmp(w->text, "[[") == 0 ||

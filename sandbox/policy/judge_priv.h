@@ -95,7 +95,6 @@ void piece_found(struct piece *p, enum finding_kind kind, size_t at,
     const char *fmt, ...) printflike(4, 5);
 void piece_raise(struct piece *p, enum ruling v, const char *rule,
     enum rule_layer layer, const char *fmt, ...) printflike(5, 6);
-void assign_command(struct piece *p, const struct sh_word *w);
 /* A variable that changes what runs is set. */
 void piece_taint(struct piece *p, const char *name, size_t at);
 
@@ -109,12 +108,20 @@ void piece_named(struct piece *p, const char *text, size_t at);
  * is left is judged by itself when p->needs_cover is still set. */
 bool piece_peel(struct piece *p, const struct wrapper *wr);
 bool piece_has_input(const struct piece *p);
+/* Which of its descriptors the word names ("-", "/dev/fd/3"), or -1. */
+int piece_descriptor(const struct piece *p, const struct sh_word *w);
+/* The redirection that *fd comes from, NULL: none of its own; *fd is then the
+ * one that it is a copy of. */
+const struct sh_redir *piece_redir(const struct piece *p, int *fd);
 /* Its input is shell text. True: that was there to be judged. */
-bool piece_input(struct piece *p);
+bool piece_input(struct piece *p, int fd);
 /* Shell text that it runs. computed: parts of it are not known. */
 void piece_text(struct piece *p, const char *text, bool computed,
     const char *var, size_t at);
-/* Does the assignment change what runs? Its name into name. */
+/* judge_env.c: does the assignment change what runs? Its name into name. */
+void assign_command(struct piece *p, const struct sh_word *w);
+void assign_for_all(
+    struct judge *j, const struct sh_cmd *c, const struct sh_word *w);
 bool assign_is_dangerous(const char *text, char *name, size_t size);
 
 /* judge_program.c: options and operands of the innermost command. */
@@ -122,6 +129,9 @@ void piece_program(struct piece *p, const char *name);
 
 /* judge_special.c: programs with a grammar of their own. True: all is said. */
 bool piece_special(
+    struct piece *p, const char *name, const struct sh_word *w, size_t n);
+/* judge_relay.c: likewise, programs that hand text to others. */
+bool piece_relay(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);
 void piece_git_config(struct piece *p, const struct sh_word *value, size_t at);
 

@@ -7,7 +7,7 @@
 #include "sandbox/policy/judge_priv.h"
 
 /* Options of these kinds make a program more than its name promises. */
-#define POWERS "PQRBCW"
+#define POWERS "PQRBCWM"
 
 /* A command's words without global options, and back to the piece's. */
 struct view {
@@ -76,6 +76,21 @@ ask(struct view *v, const struct opt *t)
 	    t->letter != '\0' ? "-" : "", (int)t->name_len, t->name);
 }
 
+/* python -m timeit CODE... */
+static void
+module(struct view *v, const struct opt *t)
+{
+	size_t i;
+
+	if (!t->has_value || strcmp(t->value.text, "timeit") != 0)
+		return;
+	for (i = t->at + 1; i < v->n; i++)
+		if ((v->w[i].flags & SH_COMPUTED) != 0 ||
+		    code_starts(v->prog->name, v->w[i].text))
+			piece_found(v->p, FIND_OPAQUE, place_of(v, i),
+			    "%s code that may run programs", v->prog->name);
+}
+
 static void
 option(struct view *v, const struct opt *t)
 {
@@ -91,6 +106,7 @@ option(struct view *v, const struct opt *t)
 		    p, FIND_POWER, at, "%s %.80s", name, v->w[t->at].text);
 		break;
 	case OPT_RUN:
+	case OPT_MAYBE_RUN:
 		piece_found(p, FIND_POWER, at,
 		    "%s %.80s, which runs something,", name, v->w[t->at].text);
 		if (t->has_value && (t->value.flags & SH_COMPUTED) == 0)
@@ -106,6 +122,14 @@ option(struct view *v, const struct opt *t)
 		file = t->value;
 		if (t->has_value)
 			judge_write(p->j, &file, p->src, p->src_len);
+		break;
+	case OPT_READ:
+		file = t->value;
+		if (t->has_value)
+			judge_read(p->j, &file, p->src, p->src_len);
+		break;
+	case OPT_LAST:
+		module(v, t);
 		break;
 	case OPT_ASK:
 	case OPT_ASK_VALUE:
@@ -138,6 +162,13 @@ option(struct view *v, const struct opt *t)
 	default:
 		break;
 	}
+	if ((t->letter == 'f' || strncmp(t->name, "--file", 6) == 0 ||
+		strncmp(t->name, "--makefile", 10) == 0) &&
+	    t->has_value && v->prog->operands != NULL &&
+	    (text_starts(t->value.text, "<(") ||
+		piece_descriptor(p, &t->value) >= 0))
+		piece_found(p, FIND_OPAQUE, at,
+		    "a script of %s that comes through its input", name);
 	/* "sed -f FILE": then the first operand is no script. */
 	if (v->prog->operands != NULL && t->letter == 'f' &&
 	    (strcmp(v->prog->operands, "sed") == 0 ||
@@ -173,6 +204,10 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 			written(v, w);
 		else
 			read_by(v, w);
+	} else if (strcmp(how, "wr") == 0) {
+		read_by(v, w);
+		if (!v->dry)
+			written(v, w);
 	} else if (strcmp(how, "x") == 0) {
 		if (!v->dry)
 			judge_remove(v->p->j, w, v->p->src, v->p->src_len);
@@ -180,14 +215,18 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 	    (strcmp(how, "w-1") == 0 && k > 0) ||
 	    (strcmp(how, "wl") == 0 && k + 1 == n) ||
 	    (strcmp(how, "rwl") == 0 && k + 1 == n) ||
-	    (strcmp(how, "w2") == 0 && k == 1)) {
+	    ((strcmp(how, "w2") == 0 || strcmp(how, "rw2") == 0) && k == 1)) {
 		if (!v->dry)
 			written(v, w);
 	} else if (strcmp(how, "dd") == 0 && text_starts(w->text, "of=")) {
 		of.text += 3;
 		written(v, &of);
+	} else if (strcmp(how, "dd") == 0 && text_starts(w->text, "if=")) {
+		of.text += 3;
+		read_by(v, &of);
 	} else if (strcmp(how, "r") == 0 || strcmp(how, "r+") == 0 ||
-	    strcmp(how, "rwl") == 0 || (strcmp(how, "r-1") == 0 && k > 0)) {
+	    strcmp(how, "rwl") == 0 || strcmp(how, "rw2") == 0 ||
+	    (strcmp(how, "r-1") == 0 && k > 0)) {
 		read_by(v, w);
 	}
 }
@@ -275,25 +314,54 @@ globals(struct piece *p, const char *name, const struct sh_word *w, size_t n)
 	}
 }
 
+/* The descriptor that its code comes from, -1: there is a file or an option for
+ * it. */
+static int
+code_from(struct piece *p, const char *name)
+{
+	const struct program *prog = program_find(name, NULL);
+	int fd = 0;
+	struct opts o;
+	struct opt t;
+
+	opts_begin(
+	    &o, prog != NULL ? prog->spec : "+", p->w + p->off, p->n - p->off);
+	while (opts_next(&o, &t)) {
+		if (t.kind == OPT_CODE)
+			fd = -1;
+		else if (t.kind == OPT_LAST)
+			return t.has_value &&
+				(strcmp(t.value.text, "code") == 0 ||
+				    strcmp(t.value.text, "pdb") == 0)
+			    ? 0
+			    : -1;
+		else if (t.kind == OPT_FLAG && t.letter == 'i')
+			return 0; /* more of it, when the file is done */
+		else if (t.kind == OPT_OPERAND || t.kind == OPT_COMPUTED)
+			return fd < 0 ? -1 : piece_descriptor(p, &t.value);
+	}
+	return fd;
+}
+
 /* Code that comes through its input. */
 static void
 interpreter_input(struct piece *p, const char *name)
 {
-	const struct sh_cmd *c = p->cmd;
-	size_t i;
+	const struct sh_redir *r;
+	int fd;
 
-	if (c == NULL || !is_interpreter(name) ||
-	    (p->n - p->off > 1 && strcmp(p->w[p->off + 1].text, "-") != 0))
+	if (!is_interpreter(name) || (fd = code_from(p, name)) < 0)
 		return;
-	if (c->piped)
+	r = piece_redir(p, &fd);
+	if (r == NULL ? fd > 0 || p->j->fed || piece_has_input(p)
+		      : r->op == SH_IN && (r->target.flags & SH_COMPUTED) != 0)
 		piece_found(p, FIND_OPAQUE, UNSPELLED,
 		    "%s code that comes through a pipe", name);
-	for (i = 0; i < c->n_redirs; i++)
-		if ((c->redirs[i].op == SH_HEREDOC ||
-			c->redirs[i].op == SH_HERESTRING) &&
-		    code_starts(name, c->redirs[i].target.text))
-			piece_found(p, FIND_OPAQUE, UNSPELLED,
-			    "%s code that may run programs", name);
+	else if (r != NULL && (r->op == SH_HEREDOC || r->op == SH_HERESTRING) &&
+	    ((r->target.flags & SH_COMPUTED) != 0 ||
+		code_starts(name, r->target.text)))
+		piece_found(p, FIND_OPAQUE, UNSPELLED,
+		    "%s code that may run programs", name);
 }
 
 void

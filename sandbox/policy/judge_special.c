@@ -206,6 +206,46 @@ git_config(const struct call *c)
 	    "git config %.80s", key->text);
 }
 
+/* What it shows of the files that are named, at any time: REV:PATH, PATH; and
+ * the one that it makes. */
+static void
+git_files(const struct call *c)
+{
+	static const char *const shows[] = { "show", "cat-file", "diff", "log",
+		"blame", "annotate", "grep", "archive" };
+	static const char *const makes[] = { "bundle create", "worktree add" };
+	const char *sub = c->w[1].text;
+	struct sh_word file;
+	size_t i, k, n;
+
+	for (i = 2; is_one_of(sub, shows, nitems(shows)) && i < c->n; i++) {
+		const char *s = c->w[i].text, *path = strchr(s, ':');
+
+		if ((c->w[i].flags & (SH_COMPUTED | SH_GLOB)) != 0 ||
+		    (s[0] == '-' && (path == NULL || s[1] != 'L')))
+			continue;
+		file = c->w[i];
+		file.text += path != NULL ? path + 1 - s : 0;
+		file.len = strlen(file.text);
+		judge_read(c->p->j, &file, c->p->src, c->p->src_len);
+	}
+	for (k = 0; k < nitems(makes); k++) {
+		n = strcspn(makes[k], " ");
+		if (strlen(sub) != n || strncmp(sub, makes[k], n) != 0 ||
+		    c->n < 3 || strcmp(c->w[2].text, makes[k] + n + 1) != 0)
+			continue;
+		for (i = 3; i < c->n; i++) {
+			if (c->w[i].text[0] != '-') {
+				judge_write(c->p->j, &c->w[i], c->p->src,
+				    c->p->src_len);
+				break;
+			}
+			i += is_one_of(c->w[i].text,
+			    (const char *const[]){ "-b", "-B", "--reason" }, 3);
+		}
+	}
+}
+
 static bool
 special_git(const struct call *c)
 {
@@ -213,6 +253,7 @@ special_git(const struct call *c)
 
 	if (c->n < 2)
 		return true;
+	git_files(c);
 	if (strcmp(c->w[1].text, "config") == 0) {
 		git_config(c);
 		return true;
@@ -232,25 +273,75 @@ special_git(const struct call *c)
 
 /* --- make, tar ------------------------------------------------------------ */
 
+/* A line of a makefile. */
+static void
+make_text(const struct call *c, size_t i)
+{
+	const char *s = c->w[i].text;
+
+	if ((strcmp(s, "-E") == 0 || strchr(s, '=') == NULL) && i + 1 < c->n)
+		s = c->w[++i].text;
+	if ((c->w[i].flags & SH_COMPUTED) != 0 ||
+	    strpbrk(s, "$`:!;\n") != NULL || strstr(s, "SHELL") != NULL)
+		piece_found(c->p, FIND_OPAQUE, place_of(c, i),
+		    "a line for make that may run something");
+}
+
+/* CC=./x: the program that it names runs. */
+static void
+make_tool(const struct call *c, size_t i, const char *name, const char *value)
+{
+	static const char *const known[] = { "gcc", "g++", "cc", "c++", "clang",
+		"ccache", "tcc", "musl-gcc", "ld", "ar", "python", "go",
+		"node" };
+	size_t n = strcspn(value, " "), k;
+	bool plain = n == 0;
+
+	for (k = 0; k < nitems(known); k++)
+		plain |= text_starts(value, known[k]) &&
+		    memchr(value, '/', n) == NULL;
+	if (!plain || (c->w[i].flags & SH_COMPUTED) != 0)
+		piece_found(c->p, FIND_POWER, place_of(c, i),
+		    "make %s=, which names a program,", name);
+	piece_named(c->p, value, place_of(c, i));
+}
+
 static bool
 special_make(const struct call *c)
 {
 	static const char *const names[] = { "SHELL", ".SHELLFLAGS",
 		"MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES", "MAKE" };
+	static const char *const tools[] = { "CC", "CXX", "LD", "AR", "AS",
+		"CPP", "FC", "RM", "CP", "MV", "INSTALL", "RANLIB", "STRIP",
+		"NM", "OBJCOPY", "YACC", "LEX", "GO", "CARGO", "RUSTC", "NODE",
+		"NPM", "PYTHON", "PYTHON3", "PERL", "RUBY", "SED", "AWK",
+		"GREP", "GIT", "HOSTCC", "CMAKE", "TAR", "SH", "BASH" };
 	char name[64];
 	size_t i;
 
 	for (i = 1; i < c->n; i++) {
 		const char *s = c->w[i].text, *eq = strchr(s, '=');
 
-		if (eq == NULL || s[0] == '-')
+		if (text_starts(s, "--ev") || text_starts(s, "-E")) {
+			make_text(c, i);
+			continue;
+		}
+		if (eq == NULL || eq == s || s[0] == '-')
 			continue;
 		(void)snprintf(
 		    name, sizeof name, "%.*s", (int)strcspn(s, ":+?!="), s);
 		if (is_one_of(name, names, nitems(names)) || eq[-1] == '!' ||
 		    strpbrk(eq + 1, ";|&`$<>\n") != NULL)
-			piece_found(c->p, FIND_POWER, place_of(c, i),
+			piece_found(c->p,
+			    strchr(eq, '$') == NULL && eq[-1] != '!' &&
+				    strcmp(name, "MAKE") != 0 &&
+				    !is_one_of(name, names, 5)
+				? FIND_POWER
+				: FIND_OPAQUE,
+			    place_of(c, i),
 			    "make %s=, which may change what runs,", name);
+		else if (is_one_of(name, tools, nitems(tools)))
+			make_tool(c, i, name, eq + 1);
 	}
 	return false;
 }
@@ -298,6 +389,14 @@ special_tar(const struct call *c)
 			(s[0] == '-' && s[1] != '-' && s[len - 1] == 'f')))
 			judge_write(
 			    c->p->j, &c->w[i + 1], c->p->src, c->p->src_len);
+	}
+	/* What it packs. */
+	for (i = old ? next : 1; writes && i < c->n; i++) {
+		const char *s = c->w[i].text, *prev = c->w[i - 1].text;
+
+		if (s[0] != '-' &&
+		    (prev[0] != '-' || prev[strlen(prev) - 1] != 'f'))
+			judge_read(c->p->j, &c->w[i], c->p->src, c->p->src_len);
 	}
 	/* Where it unpacks to. */
 	for (i = 1; !writes && i + 1 < c->n; i++)
@@ -361,15 +460,17 @@ special_alias(const struct call *c)
 static bool
 special_source(const struct call *c)
 {
+	int fd = c->n > 1 ? piece_descriptor(c->p, &c->w[1]) : -1;
+
 	if (c->n > 1 && text_starts(c->w[1].text, "<("))
 		piece_found(c->p, FIND_ASK, place_of(c, 1),
 		    "shell text that a process writes");
-	else if (c->n > 1 &&
-	    (strcmp(c->w[1].text, "/dev/stdin") == 0 ||
-		strcmp(c->w[1].text, "/dev/fd/0") == 0))
-		(void)piece_input(c->p);
-	else if (c->n > 1)
+	else if (fd >= 0)
+		(void)piece_input(c->p, fd);
+	else if (c->n > 1) {
+		judge_read(c->p->j, &c->w[1], c->p->src, c->p->src_len);
 		judge_argv(c->p, c->w + 1, c->n - 1, false);
+	}
 	return true;
 }
 
@@ -431,5 +532,5 @@ piece_special(
 	for (i = 0; i < nitems(rows); i++)
 		if (strcmp(rows[i].name, name) == 0)
 			return rows[i].fn(&c);
-	return false;
+	return piece_relay(p, name, w, n);
 }

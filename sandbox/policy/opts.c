@@ -3,7 +3,7 @@
 
 #include "sandbox/policy/opts.h"
 
-#define TAKES_VALUE "AQRWCSEXGZ"
+#define TAKES_VALUE "AQRWLCSEXGZ"
 #define ABBREVIATION_MIN 4 /* "--ou" */
 
 void
@@ -149,8 +149,8 @@ in_cluster(struct opts *o, struct opt *ret)
 		}
 		o->cluster = NULL;
 		return;
-	} else if (ret->kind == OPT_MAYBE || ret->kind == OPT_INPLACE ||
-	    ret->kind == OPT_REST) {
+	} else if (ret->kind == OPT_MAYBE || ret->kind == OPT_MAYBE_RUN ||
+	    ret->kind == OPT_INPLACE || ret->kind == OPT_REST) {
 		if (*o->cluster != '\0') {
 			ret->value = rest_of(w, o->cluster);
 			ret->has_value = true;

@@ -17,14 +17,16 @@
 
 enum opt_kind {
 	OPT_OPERAND = 'o',
-	OPT_COMPUTED = '?', /* an operand that may turn out to be an option */
-	OPT_FLAG = 'F',     /* harmless */
-	OPT_VALUE = 'A',    /* takes a value, harmless */
-	OPT_MAYBE = 'O',    /* takes what is attached to it, harmless */
-	OPT_POWER = 'P',    /* more than the program's name promises */
+	OPT_COMPUTED = '?',  /* an operand that may turn out to be an option */
+	OPT_FLAG = 'F',      /* harmless */
+	OPT_VALUE = 'A',     /* takes a value, harmless */
+	OPT_MAYBE = 'O',     /* takes what is attached to it, harmless */
+	OPT_MAYBE_RUN = 'M', /* what is attached to it is a command */
+	OPT_POWER = 'P',     /* more than the program's name promises */
 	OPT_POWER_VALUE = 'Q',
 	OPT_RUN = 'R',   /* its value is a command */
 	OPT_WRITE = 'W', /* its value is a file that is written */
+	OPT_READ = 'L',  /* and one that is read */
 	OPT_ASK = 'B',   /* the built-in rules ask */
 	OPT_ASK_VALUE = 'C',
 	OPT_DRY = 'N',     /* the others of kind B do nothing then */

@@ -7,6 +7,10 @@
 #include "sandbox/policy/programs.h"
 #include "sandbox/policy/rules.h"
 
+#define NETCAT \
+	"e=R c=R --exec=R --sh-exec=R --lua-exec=Q o=W --output=W w=A p=A " \
+	"s=A i=A q=A X=A x=A"
+
 static const struct program programs[] = {
 	/* git: what throws work away, goes around hooks, or names a program */
 	{ "git", "add", NULL, "e=F" },
@@ -20,7 +24,7 @@ static const struct program programs[] = {
 	{ "git", "checkout", "x", "b=A B=A --orphan=A" },
 	{ "git", "clean", NULL,
 	    "f=B --force=B e=A --exclude=A n=N --dry-run=N" },
-	{ "git", "clone", NULL,
+	{ "git", "clone", "w-1",
 	    "u=C --upload-pack=C c=G --config=G --template=Q b=A --branch=A "
 	    "o=A --origin=A --depth=A j=A --jobs=A --reference=A" },
 	{ "git", "commit", NULL,
@@ -40,7 +44,9 @@ static const struct program programs[] = {
 	    "--setup=R" },
 	{ "git", "format-patch", NULL, "o=W --output-directory=W --output=W" },
 	{ "git", "grep", NULL,
-	    "O=P --open-files-in-pager=P f=A e=A A=A B=A C=A m=A" },
+	    "O=M --open-files-in-pager=M f=A e=A A=A B=A C=A m=A" },
+	{ "git", "init", "w",
+	    "b=A --initial-branch=A --template=Q --object-format=A" },
 	{ "git", "instaweb", NULL, "b=R --browser=R d=R --httpd=R" },
 	{ "git", "log", NULL,
 	    "--output=W --ext-diff=P G=A S=A O=A L=A n=A U=O" },
@@ -64,15 +70,47 @@ static const struct program programs[] = {
 	{ "git", "send-email", NULL, "--smtp-server=R --to-cmd=R --cc-cmd=R" },
 	{ "git", "send-pack", NULL, "--receive-pack=C --exec=C f=B --force=B" },
 	{ "git", "show", NULL, "--output=W --ext-diff=P G=A S=A O=A U=O" },
+	{ "git", "shell", NULL, "c=X" },
 	{ "git", "submodule", NULL, "" },
 	{ "git", "worktree", NULL, "" },
 
 	/* readers and searchers */
 	{ "7z", NULL, NULL, "-o=W" },
 	{ "ag", NULL, "r-1", "--pager=R G=A p=A A=A B=A C=A m=A" },
+	{ "b2sum", NULL, "r", "" },
+	{ "base32", NULL, "r", "w=A" },
 	{ "base64", NULL, "r", "w=A" },
+	{ "basenc", NULL, "r", "w=A" },
+	{ "batcat", NULL, "r", "--pager=R l=A r=A H=A" },
+	{ "bzcat", NULL, "r", "" },
+	{ "cksum", NULL, "r", "a=A" },
+	{ "diff3", NULL, "r", "" },
+	{ "fmt", NULL, "r", "w=A p=A g=A" },
+	{ "hd", NULL, "r", "n=A s=A" },
+	{ "iconv", NULL, "r", "o=W --output=W f=A t=A" },
+	{ "join", NULL, "r", "t=A o=A e=A j=A 1=A 2=A a=A v=A" },
+	{ "look", NULL, "r-1", "t=A" },
+	{ "lz4", NULL, "rwl", "" },
+	{ "numfmt", NULL, NULL, "" },
+	{ "pr", NULL, "r", "h=A l=A w=A o=A" },
+	{ "ptx", NULL, "r", "w=A g=A" },
+	{ "rev", NULL, "r", "" },
+	{ "sdiff", NULL, "r", "o=W --output=W w=A" },
+	{ "sha224sum", NULL, "r", "" },
+	{ "sha384sum", NULL, "r", "" },
+	{ "sha512sum", NULL, "r", "" },
+	{ "shuf", NULL, "r", "o=W --output=W n=A i=A --random-source=L e=F" },
+	{ "sum", NULL, "r", "" },
+	{ "tsort", NULL, "r", "" },
+	{ "unexpand", NULL, "r", "t=A" },
+	{ "xzcat", NULL, "r", "" },
+	{ "zcat", NULL, "r", "" },
+	{ "zgrep", NULL, "r-1", "e=A f=L m=A A=A B=A C=A" },
+	{ "zless", NULL, "r+", "" },
+	{ "zstd", NULL, "wr", "o=W c=N d=F T=A" },
+	{ "zstdcat", NULL, "r", "" },
 	{ "bat", NULL, "r", "--pager=R l=A r=A H=A" },
-	{ "bzip2", NULL, "w", "c=N k=F" },
+	{ "bzip2", NULL, "wr", "c=N k=F" },
 	{ "cat", NULL, "r", "" },
 	{ "cmp", NULL, "r", "i=A n=A" },
 	{ "column", NULL, "r", "s=A c=A o=A N=A" },
@@ -87,9 +125,9 @@ static const struct program programs[] = {
 	    "x=D --exec=D X=D --exec-batch=D e=A t=A d=A E=A S=A c=A j=A" },
 	{ "file", NULL, "r", "f=A m=A C=P --compile=P F=A P=A" },
 	{ "fold", NULL, "r", "w=A" },
-	{ "grep", NULL, "r-1", "e=A f=A m=A A=A B=A C=A D=A d=A" },
-	{ "egrep", NULL, "r-1", "e=A f=A m=A A=A B=A C=A" },
-	{ "fgrep", NULL, "r-1", "e=A f=A m=A A=A B=A C=A" },
+	{ "grep", NULL, "r-1", "--file=L e=A f=L m=A A=A B=A C=A D=A d=A" },
+	{ "egrep", NULL, "r-1", "--file=L e=A f=L m=A A=A B=A C=A" },
+	{ "fgrep", NULL, "r-1", "--file=L e=A f=L m=A A=A B=A C=A" },
 	{ "head", NULL, "r", "n=A c=A" },
 	{ "hexdump", NULL, "r", "n=A s=A e=A f=A" },
 	{ "jq", NULL, "r-1",
@@ -102,7 +140,7 @@ static const struct program programs[] = {
 	{ "od", NULL, "r", "A=A t=A N=A j=A" },
 	{ "paste", NULL, "r", "d=A" },
 	{ "rg", NULL, "r-1",
-	    "--pre=R --hostname-bin=R --pre-glob=A e=A f=A g=A t=A T=A A=A "
+	    "--file=L --pre=R --hostname-bin=R --pre-glob=A e=A f=L g=A t=A T=A A=A "
 	    "B=A C=A m=A M=A j=A d=A r=A E=A --glob=A --type=A --regexp=A" },
 	{ "sha1sum", NULL, "r", "" },
 	{ "sha256sum", NULL, "r", "" },
@@ -115,9 +153,9 @@ static const struct program programs[] = {
 	{ "tac", NULL, "r", "s=A" },
 	{ "tail", NULL, "r", "n=A c=A s=A" },
 	{ "tree", NULL, NULL, "o=W L=A P=A I=A" },
-	{ "uniq", NULL, "w2", "f=A s=A w=A" },
+	{ "uniq", NULL, "rw2", "f=A s=A w=A" },
 	{ "wc", NULL, "r", "" },
-	{ "xxd", NULL, "w2", "l=A s=A c=A g=A o=A" },
+	{ "xxd", NULL, "rw2", "l=A s=A c=A g=A o=A" },
 	{ "zip", NULL, "w", "-TT=R T=F x=A i=A b=W O=W" },
 
 	/* editors of streams, and others with a language of their own */
@@ -138,11 +176,14 @@ static const struct program programs[] = {
 	{ "nvim", NULL, "w+", "c=R S=A u=Q --cmd=R" },
 
 	/* interpreters */
+	{ "bun", NULL, NULL, "+ e=E p=E --eval=E --print=E r=A" },
+	{ "expect", NULL, NULL, "+ c=E f=A" },
+	{ "ipython", NULL, NULL, "+ c=E m=Z" },
 	{ "lua", NULL, NULL, "+ e=E l=A" },
 	{ "node", NULL, NULL,
-	    "+ e=E p=E --eval=E --print=E r=A --require=A --import=A" },
+	    "+ -pe=E e=E p=E --eval=E --print=E r=A --require=A --import=A" },
 	{ "nodejs", NULL, NULL,
-	    "+ e=E p=E --eval=E --print=E r=A --require=A" },
+	    "+ -pe=E e=E p=E --eval=E --print=E r=A --require=A" },
 	{ "perl", NULL, NULL, "+ e=E E=E I=A i=I M=O m=O n=F 0=O F=O x=O" },
 	{ "php", NULL, NULL, "+ r=E B=E R=E E=E c=A d=A f=A F=A" },
 	{ "python", NULL, NULL, "+ c=E m=Z W=A X=A" },
@@ -156,8 +197,8 @@ static const struct program programs[] = {
 	{ "chown", NULL, "w-1", "" },
 	{ "cp", NULL, "rwl", "t=W --target-directory=W S=A" },
 	{ "dd", NULL, "dd", "" },
-	{ "gunzip", NULL, "w", "c=N k=F" },
-	{ "gzip", NULL, "w", "c=N k=F" },
+	{ "gunzip", NULL, "wr", "c=N k=F" },
+	{ "gzip", NULL, "wr", "c=N k=F" },
 	{ "install", NULL, "rwl", "t=W --target-directory=W m=A o=A g=A S=A" },
 	{ "ln", NULL, "wl", "t=W --target-directory=W S=A" },
 	{ "mkdir", NULL, "w", "m=A --mode=A" },
@@ -179,27 +220,38 @@ static const struct program programs[] = {
 	    "I=R F=R --info-script=R --new-volume-script=R --rsh-command=R "
 	    "--rmt-command=R f=A --file=A C=A --directory=A T=A X=A b=A "
 	    "--exclude=A --transform=A" },
+	{ "objcopy", NULL, "rwl",
+	    "O=A I=A F=A j=A R=A N=A K=A L=A G=A W=A --add-section=A "
+	    "--only-section=A --remove-section=A --set-section-flags=A" },
+	{ "sponge", NULL, "w", "" },
+	{ "strip", NULL, "w", "o=W R=A K=A N=A F=A I=A O=A" },
 	{ "tee", NULL, "w", "" },
 	{ "touch", NULL, "w", "d=A r=A t=A --date=A --reference=A" },
 	{ "truncate", NULL, "w", "s=A r=A --size=A --reference=A" },
 	{ "unlink", NULL, "w", "" },
 	{ "unzip", NULL, NULL, "d=W x=A" },
-	{ "xz", NULL, "w", "c=N k=F" },
+	{ "xz", NULL, "wr", "c=N k=F" },
 
 	/* the network */
 	{ "curl", NULL, NULL,
 	    "o=W --output=W O=P --remote-name=P K=Q --config=Q D=W "
 	    "--dump-header=W c=W --cookie-jar=W --trace=W --trace-ascii=W "
-	    "--stderr=W --output-dir=W --libcurl=W T=A H=A X=A d=A b=A e=A u=A "
+	    "--stderr=W --output-dir=W --libcurl=W T=L --upload-file=L H=A X=A d=A b=A e=A u=A "
 	    "F=A m=A w=A x=A r=A A=A --header=A --request=A --data=A "
 	    "--max-time=A --user=A --form=A --retry=A" },
 	{ "wget", NULL, NULL,
 	    "O=W --output-document=W o=W --output-file=W a=W P=W "
-	    "--directory-prefix=W e=Q --execute=Q --use-askpass=R U=A t=A T=A "
+	    "--directory-prefix=W e=Q --execute=Q --post-file=L --body-file=L --use-askpass=R U=A t=A T=A "
 	    "i=A" },
 
+	{ "nc", NULL, NULL, NETCAT },
+	{ "ncat", NULL, NULL, NETCAT },
+	{ "netcat", NULL, NULL, NETCAT },
+	{ "nc.traditional", NULL, NULL, NETCAT },
+	{ "nc.openbsd", NULL, NULL, NETCAT },
+
 	/* builders */
-	{ "ar", NULL, NULL, "" },
+	{ "ar", NULL, "w2", "" },
 	{ "c++", NULL, NULL, "o=W -specs=Q B=Q -wrapper=Q -fplugin=Q" },
 	{ "cc", NULL, NULL, "o=W -specs=Q B=Q -wrapper=Q -fplugin=Q" },
 	{ "clang", NULL, NULL, "o=W B=Q -fplugin=Q" },
@@ -207,18 +259,20 @@ static const struct program programs[] = {
 	{ "g++", NULL, NULL, "o=W -specs=Q B=Q -wrapper=Q -fplugin=Q" },
 	{ "gcc", NULL, NULL, "o=W -specs=Q B=Q -wrapper=Q -fplugin=Q" },
 	{ "ld", NULL, NULL, "o=W -plugin=Q" },
-	{ "go", "build", NULL, "-toolexec=R -o=W --toolexec=R" },
+	{ "go", "build", NULL, "o=W -toolexec=R -o=W --toolexec=R" },
 	{ "go", "run", NULL, "-toolexec=R -exec=R --toolexec=R --exec=R" },
 	{ "go", "test", NULL,
-	    "-toolexec=R -exec=R -vettool=R --exec=R --toolexec=R -o=W "
+	    "-toolexec=R -exec=R -vettool=R --exec=R --toolexec=R o=W "
 	    "-run=A -count=A -timeout=A -bench=A" },
 	{ "go", "vet", NULL, "-vettool=R --vettool=R -toolexec=R" },
 	{ "cargo", NULL, NULL, "--config=Q p=A --package=A --target-dir=W" },
 	{ "make", NULL, "make",
-	    "--eval=P f=A C=A I=A o=A W=A j=O l=O --file=A --directory=A "
+	    "--eval=P f=A C=A I=A o=A W=A j=O l=O --file=A --makefile=A "
+	    "--directory=A "
 	    "E=P" },
-	{ "gmake", NULL, "make", "--eval=P f=A C=A I=A o=A W=A j=O l=O E=P" },
-	{ "openssl", NULL, NULL, "-out=W -engine=Q -provider-path=Q" },
+	{ "gmake", NULL, "make",
+	    "--eval=P f=A C=A I=A o=A W=A j=O l=O --file=A --makefile=A E=P" },
+	{ "openssl", NULL, NULL, "-in=L -out=W -engine=Q -provider-path=Q" },
 	{ "pytest", NULL, NULL, "p=A -junitxml=W --junitxml=W --junit-xml=W" },
 
 	{ "npm", NULL, NULL,
@@ -323,9 +377,9 @@ name_is_dangerous(const char *name, size_t len)
 		"GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_ASKPASS",
 		"GIT_PROXY_COMMAND", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
 		"GIT_DIR", "GIT_ATTR_SOURCE", "GIT_ALLOW_PROTOCOL",
-		"SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "*_PAGER",
-		"BROWSER", "MANOPT", "LESSOPEN", "LESSCLOSE", "LESS",
-		"LESSKEY*", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME",
+		"GIT_TRACE*", "SSH_ASKPASS", "EDITOR", "VISUAL", "*PAGER",
+		"BROWSER", "MANOPT", "LESSOPEN", "LESSCLOSE", "LESSEDIT",
+		"LESS", "LESSKEY*", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME",
 		"PYTHONBREAKPOINT", "PYTHONINSPECT", "PYTHONEXECUTABLE",
 		"NODE_OPTIONS", "NODE_PATH", "NPM_CONFIG_*", "npm_config_*",
 		"PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "RUBYOPT",
@@ -389,13 +443,22 @@ static const struct {
 	{ "python",
 	    "system popen subprocess spawn exec execv execl eval pty "
 	    "__import__ importlib ctypes getattr rmtree" },
-	{ "perl", "system exec qx ` open fork eval unlink" },
-	{ "ruby", "system exec ` popen spawn fork eval Open3 IO Kernel" },
+	{ "perl",
+	    "system exec qx ` open fork eval unlink syscall require &{ &$ ->( "
+	    "->$ CORE:: *{ rmtree" },
+	{ "ruby",
+	    "system exec ` popen spawn fork eval Open3 IO Kernel %x send "
+	    "method(" },
 	{ "node",
 	    "child_process exec execSync spawn spawnSync fork eval Function "
 	    "process.binding require(" },
 	{ "php", "system exec shell_exec passthru popen proc_open eval `" },
 	{ "lua", "execute popen load loadstring" },
+	{ "ipython", "! % system popen subprocess exec spawn eval pty" },
+	{ "irb", "system exec ` popen spawn fork eval Open3 IO Kernel %x" },
+	{ "tclsh", "exec open eval" },
+	{ "expect", "spawn exec system open eval" },
+	{ "bun", "child_process exec spawn fork eval Function require( Bun $" },
 };
 
 static const char *

@@ -51,8 +51,8 @@ struct program {
 /* operands: "w" all are written, "x" all go or are replaced, with what is in
  * them, "w-1" all but the first, "wl" the last, "w2" the second; "r" all are
  * read, "r-1" all but the first; "rwl": the last is written, the others are
- * read; "w+", "r+": "+x" is a command of its own; "sed", "awk": the first is a
- * script. */
+ * read; "rw2": the second is written; "wr": all are both; "w+", "r+": "+x" is a
+ * command of its own; "sed", "awk": the first is a script. */
 
 const struct program *program_find(const char *name, const char *sub);
 

@@ -53,9 +53,11 @@ enum sh_op {
 	SH_HERESTRING /* <<<  */
 };
 
+#define SH_FD_NAMED 10 /* {NAME}<: bash takes one from there on */
+
 struct sh_redir {
 	enum sh_op op;
-	int fd;                /* -1: the default of op */
+	int fd;                /* -1: the default of op; 0 of a bare <& */
 	struct sh_word target; /* of HEREDOC: the body */
 };
 

@@ -19,9 +19,19 @@ struct expansion {
 	char *var;
 };
 
+/* "~+", "~-", "~2": what the shell holds in variables of its own. */
+static unsigned
+tilde_of_shell(const struct sh_word *w)
+{
+	return w->len > 1 && strchr("+-0123456789", w->text[1]) != NULL
+	    ? SH_COMPUTED
+	    : 0;
+}
+
 static void
 finish(struct expansion *x, const char *text, const bool *plain, size_t n)
 {
+	const char *close = n > 0 ? memrchr(text, ']', n) : NULL;
 	struct sh_word *w;
 
 	*x->words = sh_grow(x->p->out, *x->words, *x->n, sizeof **x->words);
@@ -32,11 +42,12 @@ finish(struct expansion *x, const char *text, const bool *plain, size_t n)
 		.var = x->var };
 	for (size_t i = 0; i < n; i++) {
 		if (plain[i] && text[i] != '\0' &&
-		    strchr("*?[", text[i]) != NULL)
+		    strchr("*?[", text[i]) != NULL &&
+		    (text[i] != '[' || (close != NULL && close > text + i)))
 			w->flags |= SH_GLOB;
 	}
 	if (n > 0 && plain[0] && text[0] == '~')
-		w->flags |= SH_TILDE;
+		w->flags |= SH_TILDE | tilde_of_shell(w);
 	x->made++;
 }
 

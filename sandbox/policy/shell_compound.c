@@ -168,6 +168,7 @@ coproc_command(struct sh_parser *p)
 {
 	static const char *const starts[] = { "{", "if", "while", "until",
 		"for", "case", "select", "[[", NULL };
+	const bool piped = p->piped;
 	char word[64];
 	size_t end, start;
 
@@ -180,7 +181,9 @@ coproc_command(struct sh_parser *p)
 		if (sh_ahead(p, 0) != '(' && !sh_at_keyword(p, starts))
 			p->at = start;
 	}
+	p->piped = true;
 	sh_command(p);
+	p->piped = piped;
 }
 
 static const struct {

@@ -14,10 +14,10 @@ sh_substitution(struct sh_parser *p)
 	size_t outer = p->base_pending;
 	bool piped = p->piped;
 
+	/* Its input is that of the command around it: piped stays. */
 	if (!sh_step(p, 0))
 		return;
 	p->base_pending = p->n_pending;
-	p->piped = false;
 	sh_list_until(p, ')');
 	if (p->n_pending > p->base_pending)
 		sh_fail(p, "a here-document has no body");
@@ -68,6 +68,7 @@ sh_backquote(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 void
 sh_skim(struct sh_parser *p, bool in_quotes)
 {
+	const bool piped = p->piped;
 	struct sh_draft d = { 0 };
 	int c = sh_ahead(p, 0);
 
@@ -84,7 +85,9 @@ sh_skim(struct sh_parser *p, bool in_quotes)
 	else if ((c == '<' || c == '>') && sh_ahead(p, 1) == '(' &&
 	    !in_quotes) {
 		p->at += 2;
+		p->piped |= c == '>';
 		sh_substitution(p);
+		p->piped = piped;
 	} else {
 		p->at++;
 	}

@@ -372,6 +372,7 @@ sh_nested(struct sh_parser *p, const char *text, size_t len)
 		.s = text,
 		.len = len,
 		.depth = p->depth + 1,
+		.piped = p->piped,
 		.work = p->work,
 		.max_work = p->max_work };
 

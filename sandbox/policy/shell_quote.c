@@ -169,6 +169,7 @@ sh_body(struct sh_parser *p, const char *text, size_t len, struct sh_word *ret)
 		.s = text,
 		.len = len,
 		.depth = p->depth + 1,
+		.piped = p->piped,
 		.work = p->work,
 		.max_work = p->max_work };
 	struct sh_draft d = { 0 };

@@ -218,8 +218,11 @@ sh_redirection(struct sh_parser *p, size_t cmd, size_t fd_len)
 	size_t i;
 	bool out;
 
-	if (fd_len > 0 && p->s[p->at] != '{' && fd_len < 6)
-		r.fd = (int)strtol(p->s + p->at, NULL, 10);
+	if (fd_len > 9 && p->s[p->at] != '{')
+		sh_fail(p, "a descriptor of %zu digits", fd_len);
+	else if (fd_len > 0)
+		r.fd = p->s[p->at] == '{' ? SH_FD_NAMED
+					  : (int)strtol(p->s + p->at, NULL, 10);
 	p->at += fd_len;
 	i = operator_at(p);
 	if (i == nitems(operators)) {
@@ -228,6 +231,8 @@ sh_redirection(struct sh_parser *p, size_t cmd, size_t fd_len)
 	}
 	r.op = operators[i].op;
 	out = operators[i].text[0] == '>';
+	if (r.op == SH_DUP && !out && r.fd < 0)
+		r.fd = 0;
 	sh_blanks(p);
 	if (r.op == SH_HEREDOC) {
 		h.tabs = operators[i].text[2] == '-';

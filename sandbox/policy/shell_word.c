@@ -126,6 +126,7 @@ plain_char(struct sh_parser *p, struct sh_draft *d, int c, enum sh_place place)
 static void
 read_word(struct sh_parser *p, enum sh_place place, struct sh_draft *d)
 {
+	const bool piped = p->piped;
 	size_t start;
 	int c;
 
@@ -147,7 +148,9 @@ read_word(struct sh_parser *p, enum sh_place place, struct sh_draft *d)
 			start = p->at;
 			sh_computed(p, d, NULL, 0);
 			p->at += 2;
+			p->piped |= c == '>'; /* what is written to it */
 			sh_substitution(p);
+			p->piped = piped;
 			if (!p->failed)
 				sh_put_source(p, d, start);
 		} else if (c == '(' && d->assign && ends_plain(d, "=")) {

@@ -20,36 +20,69 @@ static const struct wrapper wrappers[] = {
 	/* shells */
 	{ "ash", WRAP_SH, 0, 0, NULL, "" },
 	{ "bash", WRAP_SH, 0, 0, NULL, "" },
+	{ "csh", WRAP_SH, 0, 0, NULL, "" },
 	{ "dash", WRAP_SH, 0, 0, NULL, "" },
+	{ "elvish", WRAP_SH, 0, 0, NULL, "" },
 	{ "fish", WRAP_SH, 0, 0, NULL, "" },
 	{ "ksh", WRAP_SH, 0, 0, NULL, "" },
+	{ "ksh93", WRAP_SH, 0, 0, NULL, "" },
+	{ "lksh", WRAP_SH, 0, 0, NULL, "" },
 	{ "mksh", WRAP_SH, 0, 0, NULL, "" },
+	{ "nu", WRAP_SH, 0, 0, NULL, "" },
+	{ "osh", WRAP_SH, 0, 0, NULL, "" },
+	{ "pdksh", WRAP_SH, 0, 0, NULL, "" },
+	{ "posh", WRAP_SH, 0, 0, NULL, "" },
 	{ "rbash", WRAP_SH, 0, 0, NULL, "" },
+	{ "rksh", WRAP_SH, 0, 0, NULL, "" },
 	{ "sh", WRAP_SH, 0, 0, NULL, "" },
+	{ "tcsh", WRAP_SH, 0, 0, NULL, "" },
+	{ "xonsh", WRAP_SH, 0, 0, NULL, "" },
 	{ "yash", WRAP_SH, 0, 0, NULL, "" },
 	{ "zsh", WRAP_SH, 0, 0, NULL, "" },
 
 	/* that add no power */
+	{ "aa-exec", WRAP_ARGV, 0, 0, NULL,
+	    "+ p=A --profile=A n=A --namespace=A" },
 	{ "busybox", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "chronic", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "choom", WRAP_ARGV, 0, 0, NULL, "+ n=A --adjust=A p=A --pid=A" },
+	{ "chpst", WRAP_ARGV, 0, 0, NULL,
+	    "+ u=A U=A b=A e=A /=A C=A n=A l=A L=A m=A d=A o=A p=A f=A c=A" },
 	{ "chrt", WRAP_ARGV, 0, 1, NULL, "+ T=A P=A D=A" },
 	{ "cpulimit", WRAP_ARGV, 0, 0, NULL, "+ l=A p=A e=A" },
+	{ "dbus-launch", WRAP_ARGV, 0, 0, NULL, "+ --config-file=A" },
+	{ "dbus-run-session", WRAP_ARGV, 0, 0, NULL,
+	    "+ --config-file=A --dbus-daemon=Q" },
 	{ "eatmydata", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "env", WRAP_ARGV, WRAP_ASSIGNS, 0, NULL,
 	    "+ u=A --unset=A C=A --chdir=A S=X --split-string=X" },
+	{ "envdir", WRAP_ARGV, WRAP_POWER, 1, NULL, "+" },
+	{ "faketime", WRAP_ARGV, 0, 1, NULL, "+ p=A --date-prog=Q" },
 	{ "gtimeout", WRAP_ARGV, 0, 1, NULL,
 	    "+ k=A s=A --kill-after=A --signal=A" },
 	{ "ionice", WRAP_ARGV, 0, 0, NULL,
 	    "+ c=A n=A p=A P=A u=A --class=A --classdata=A" },
+	/* the loader, whatever its name: see alias_of() */
+	{ "ld.so", WRAP_ARGV, WRAP_POWER, 0, NULL,
+	    "+ --library-path=A --preload=Q --audit=Q --argv0=A "
+	    "--inhibit-rpath=A --glibc-hwcaps-prepend=A "
+	    "--glibc-hwcaps-mask=A --list=N --verify=N" },
 	{ "nice", WRAP_ARGV, 0, 0, NULL, "+ n=A --adjustment=A" },
+	{ "nocache", WRAP_ARGV, 0, 0, NULL, "+ n=A" },
 	{ "nohup", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "numactl", WRAP_ARGV, 0, 0, NULL, "+ m=A N=A C=A i=A p=A" },
+	{ "proxychains", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ f=A" },
+	{ "proxychains4", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ f=A" },
+	{ "runcon", WRAP_ARGV, 0, 1, NULL, "+ u=A r=A t=A l=A" },
+	/* with the name of a machine, which is a wrapper by itself */
+	{ "setarch", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "setsid", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "stdbuf", WRAP_ARGV, 0, 0, NULL,
 	    "+ i=A o=A e=A --input=A --output=A --error=A" },
 	{ "taskset", WRAP_ARGV, 0, 1, NULL, "+ p=A" },
 	{ "timeout", WRAP_ARGV, 0, 1, NULL,
 	    "+ k=A s=A --kill-after=A --signal=A" },
+	{ "torsocks", WRAP_ARGV, 0, 0, NULL, "+ u=A p=A" },
 	{ "toybox", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "ts", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "unbuffer", WRAP_ARGV, 0, 0, NULL, "+" },
@@ -60,7 +93,7 @@ static const struct wrapper wrappers[] = {
 	    "--max-args=A P=A --max-procs=A s=A --max-chars=A --replace=O "
 	    "--max-lines=O --process-slot-var=A" },
 	{ "parallel", WRAP_SHELL, WRAP_LISTED, 0, NULL,
-	    "+ j=A --jobs=A a=A --arg-file=A S=Q --sshlogin=Q I=A n=A N=A "
+	    "+ --version=N --help=N --citation=N j=A --jobs=A a=A --arg-file=A S=Q --sshlogin=Q I=A n=A N=A "
 	    "L=A C=A --colsep=A d=A --delimiter=A P=A --timeout=A "
 	    "--retries=A --joblog=W --results=W --tmpdir=W --delay=A "
 	    "--workdir=A --wd=A --env=A --load=A --halt=A --rpl=Q "
@@ -141,6 +174,10 @@ static const struct wrapper wrappers[] = {
 	{ "ssh", WRAP_SHELL, WRAP_PRIV, 1, NULL,
 	    "+ B=A b=A c=A D=A E=W e=A F=A I=Q i=A J=A L=A l=A m=A O=A o=Q "
 	    "p=A Q=A R=A S=A W=A w=A" },
+	{ "capsh", WRAP_ARGV, WRAP_PRIV, 99, NULL, "" },
+	{ "newgrp", WRAP_ARGV, WRAP_PRIV, 99, NULL, "" },
+	{ "setuidgid", WRAP_ARGV, WRAP_PRIV, 1, NULL, "+" },
+	{ "sg", WRAP_SHELL, WRAP_PRIV, 1, NULL, "c=X" },
 	{ "sshpass", WRAP_ARGV, WRAP_PRIV, 0, NULL, "+ f=A d=A p=A P=A" },
 	{ "su", WRAP_ARGV, WRAP_PRIV, 99, NULL,
 	    "c=X --command=X s=A --shell=A g=A G=A w=A" },
@@ -171,11 +208,33 @@ has_sub(const char *sub, const struct sh_word *w, size_t n)
 	return true;
 }
 
+/* Names of one program. */
+static const char *
+alias_of(const char *name)
+{
+	static const char *const machines[] = { "linux32", "linux64", "x86_64",
+		"i386", "i486", "i586", "i686", "uname26", "amd64", "athlon",
+		"aarch64", "arm64", "armv7l", "arm", "ppc", "ppc32", "ppc64",
+		"ppcle", "ppc64le", "s390", "s390x", "sparc", "sparc32",
+		"sparc64", "sparc32bash", "mips", "mips32", "mips64", "ia64",
+		"alpha", "parisc", "parisc32", "parisc64", "riscv64",
+		"loongarch64" };
+	size_t i;
+
+	if (strncmp(name, "ld", 2) == 0 && strstr(name, ".so") != NULL)
+		return "ld.so";
+	for (i = 0; i < nitems(machines); i++)
+		if (name[0] == machines[i][0] && strcmp(name, machines[i]) == 0)
+			return "setarch";
+	return name;
+}
+
 const struct wrapper *
 wrapper_find(const char *name, const struct sh_word *w, size_t n)
 {
 	size_t i;
 
+	name = alias_of(name);
 	for (i = 0; i < nitems(wrappers); i++) {
 		const struct wrapper *r = &wrappers[i];
 

@@ -17,7 +17,8 @@ import lib
 
 COUNT = int(os.environ.get("COUNT", "4000"))
 SEED = int(os.environ.get("SEED", "1"))
-ROWS = os.path.join(lib.TESTS, "unit/test_sandbox_judge_rows.h")
+ROWS = [os.path.join(lib.TESTS, "unit/test_sandbox_judge_%s.h" % part)
+        for part in ("rows", "ways")]
 SHELLS = [s for s in ("/bin/dash", "/bin/bash") if os.path.exists(s)]
 REAL = ("env xargs sh bash dash timeout nice nohup stdbuf setsid find sed awk "
         "true false printf echo test tee sort head wc seq sleep cut tr base64 "
@@ -34,8 +35,10 @@ BITS = ['"', "'", "\\", "$", "`", "(", ")", "{", "}", "&", "|", ";", "\n", " ",
 
 def known():
     """The texts of the table that name rm as a command."""
-    with open(ROWS, encoding="utf-8") as f:
-        found = re.findall(r'"((?:[^"\\]|\\.)*)"', f.read())
+    found = []
+    for path in ROWS:
+        with open(path, encoding="utf-8") as f:
+            found += re.findall(r'"((?:[^"\\]|\\.)*)"', f.read())
     texts = [t.encode().decode("unicode_escape") for t in found]
     return [t for t in texts if "rm x" in t]
 

@@ -87,7 +87,7 @@ static const struct {
 	{ "(a; {b; c;}; { d; })", "[a] [{b] [c] ERROR" },
 	{ "(a; { d; }) >x", "[a] [d] >:[x]" },
 	{ "a | { b; c; }", "[a] |[b] |[c]" },
-	{ "a | (b; $(c))", "[a] |[b] |[$$(c)] [c]" },
+	{ "a | (b; $(c))", "[a] |[b] |[$$(c)] |[c]" },
 	{ "if a; then b; elif c; then d; else e; fi", "[a] [b] [c] [d] [e]" },
 	{ "while a; do b; done <x; until c; do d; done",
 	    "[a] [b] <:[x] [c] [d]" },
@@ -99,7 +99,7 @@ static const struct {
 	{ "case $(w) in $(p)) ;; esac", "[w] [p]" },
 	{ "f() { a; }; function g { b; }; function h() (c); f",
 	    "[a] [b] [c] [f]" },
-	{ "coproc X { y; }; coproc z w", "[y] [z][w]" },
+	{ "coproc X { y; }; coproc z w", "|[y] |[z][w]" },
 	{ "!(rm z)", "[rm][z]" },
 	{ "if a; then b", "[a] [b] ERROR" },
 	{ "fi", " ERROR" },
@@ -126,10 +126,10 @@ static const struct {
 	{ "echo ${x:-$(a)} ${y#${z%`b`}}",
 	    "[echo][$${x:-$(a)}]"
 	    "[$${y#${z%`b`}}] [a] [b]" },
-	{ "cat <(a) >(b) x<(c)", "[cat][$<(a)][$>(b)][$x<(c)] [a] [b] [c]" },
+	{ "cat <(a) >(b) x<(c)", "[cat][$<(a)][$>(b)][$x<(c)] [a] |[b] [c]" },
 	{ "echo data > >(rm -r out)",
 	    "[echo][data]>:[$>(rm -r out)] "
-	    "[rm][-r][out]" },
+	    "|[rm][-r][out]" },
 	{ "echo $((1 + $(a))) $((b); (c))",
 	    "[echo][$$((1 + $(a)))]"
 	    "[$$((b); (c))] [a] [b] [c] EVALUATES" },
@@ -155,7 +155,7 @@ static const struct {
 	    "[a]<:[b]>:[c]2>>:[d]3<>:[e]"
 	    "&>:[f]&>:[g]&>:[h]>:[i]" },
 	{ "a 2>&1 >&- <&3 {fd}>x >&$y",
-	    "[a]2dup:[1]dup:[-]dup:[3]>:[x]&>:[$$y]" },
+	    "[a]2dup:[1]dup:[-]0dup:[3]10>:[x]&>:[$$y]" },
 	{ ">x", ">:[x]" },
 	{ ">x a 2>y", "[a]>:[x]2>:[y]" },
 	{ "a <<<\"$(b)\" c", "[a][c]<<<:[$$(b)] [b]" },

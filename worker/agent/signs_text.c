@@ -12,7 +12,7 @@ starts(const char *p, size_t len, const char *what)
 {
 	size_t n = strlen(what);
 
-	return len >= n && memcmp(p, what, n) == 0;
+	return p != NULL && len >= n && memcmp(p, what, n) == 0;
 }
 
 static bool

@@ -1,0 +1,173 @@
+/* judge_env.c - variables that change which programs run, and what their values
+ * come to; see judge.h. Sources: the manual pages. */
+#include "common/compat.h"
+
+#include "common/log.h"
+#include "common/text.h"
+#include "sandbox/policy/judge_priv.h"
+
+bool
+assign_is_dangerous(const char *text, char *name, size_t size)
+{
+	/* Programs that may stand in EDITOR, PAGER, CC and the like. */
+	static const char *const plain[] = { "", "cat", "true", "false", ":",
+		"less", "more", "cc", "gcc", "clang", "c++", "g++", "clang++",
+		"vi", "vim", "nano", "ld", "lld", "-FRX", "FRX", "0", "1", "2",
+		"/dev/null" };
+	size_t n = strcspn(text, "=+["), i;
+	const char *value = strchr(text, '=');
+
+	if (value == NULL || !name_is_dangerous(text, n))
+		return false;
+	if (strncmp(text, "IFS", 3) != 0 && strncmp(text, "LD_", 3) != 0 &&
+	    strncmp(text, "PATH", 4) != 0 &&
+	    strncmp(text, "GIT_CONFIG_C", 12) != 0)
+		for (i = 0; i < nitems(plain); i++)
+			if (strcmp(value + 1, plain[i]) == 0)
+				return false;
+	(void)snprintf(name, size, "%.*s", (int)n, text);
+	return true;
+}
+
+/* Values that hold one of the words may run something; "*": any value. */
+static const struct {
+	const char *name, *words;
+} opaque[] = {
+	{ "BASH_FUNC_*", "*" },
+	{ "FZF_DEFAULT_OPTS", "bind execute become reload preview transform" },
+	{ "GIT_CONFIG_COUNT", "*" },
+	{ "GIT_CONFIG_KEY_*", "*" },
+	{ "GIT_CONFIG_PARAMETERS", "*" },
+	{ "GIT_CONFIG*", "/dev/ /proc/" },
+	{ "GOFLAGS", "exec vettool ext" },
+	{ "*JAVA*_OPTIONS", "OnError OnOut agent" },
+	{ "MAVEN_OPTS", "OnError OnOut agent" },
+	{ "GRADLE_OPTS", "OnError OnOut agent" },
+	{ "LESS", "!" },
+	{ "LESSKEY_CONTENT", "*" },
+	{ "LUA_INIT*", "*" },
+	{ "MAKEFILES", "*" },
+	{ "*MAKEFLAGS", "--e $ ` -f --f --ma -E SHELL" },
+	{ "NODE_OPTIONS", "-r --req --imp --load --exp -e --eval" },
+	{ "NPM_CONFIG_*", "" },
+	{ "npm_config_*", "" },
+	{ "PERL5DB", "*" },
+	{ "PERL5OPT", "-M -m -d" },
+	{ "RUBYOPT", "-r -e -I" },
+	{ "RUSTFLAGS", "linker" },
+	{ "TAR_OPTIONS", "-I -F --to --ch --us --in --ne --rs --rm" },
+};
+
+static bool
+holds(const char *value, const char *words)
+{
+	char word[32];
+	size_t n;
+
+	for (; *words != '\0'; words += n + strspn(words + n, " ")) {
+		n = strcspn(words, " ");
+		(void)snprintf(word, sizeof word, "%.*s", (int)n, words);
+		if (strcmp(word, "*") == 0 || strstr(value, word) != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* npm's settings are variables: some name a program. */
+static bool
+is_npm_program(const char *name)
+{
+	static const char *const names[] = { "npm_config_*shell",
+		"npm_config_node_options", "npm_config_git",
+		"npm_config_editor", "npm_config_viewer",
+		"npm_config_*config" };
+	char low[64];
+	size_t i;
+
+	(void)snprintf(low, sizeof low, "%s", name);
+	for (i = 0; low[i] != '\0'; i++) {
+		if (low[i] >= 'A' && low[i] <= 'Z')
+			low[i] = (char)(low[i] + ('a' - 'A'));
+		if (low[i] == '-')
+			low[i] = '_';
+	}
+	for (i = 0; i < nitems(names); i++)
+		if (rule_star(names[i], low, true))
+			return true;
+	return false;
+}
+
+static bool
+is_opaque(const struct sh_word *w, const char *name, const char *value)
+{
+	size_t i;
+
+	if (is_npm_program(name))
+		return true;
+	/* The number of processors is known to be one. */
+	if (strcmp(value, "-j$(nproc)") == 0 || strcmp(value, "-j`nproc`") == 0)
+		return false;
+	for (i = 0; i < nitems(opaque); i++)
+		if (rule_star(opaque[i].name, name, true))
+			return (w->flags & SH_COMPUTED) != 0 ||
+			    holds(value, opaque[i].words);
+	return false;
+}
+
+/* What it holds may be run: rules must not be against that. */
+void
+assign_command(struct piece *p, const struct sh_word *w)
+{
+	static const char *const names[] = { "*_COMMAND", "*PAGER", "*EDITOR",
+		"VISUAL", "*_DIFF", "LESSOPEN", "LESSCLOSE", "LESSEDIT",
+		"*_RSH", "*ASKPASS", "*_WRAPPER", "BROWSER", "PS4", "GIT_SSH",
+		"CC", "CXX", "LD", "RUSTC", "RUSTDOC", "MANOPT", "BASH_ENV",
+		"ENV", "SHELL", "CARGO_TARGET_*_RUNNER",
+		"CARGO_TARGET_*_LINKER", "GIT_CONFIG_VALUE_*", "npm_config_*",
+		"NPM_CONFIG_*" };
+	const char *eq = strchr(w->text, '=');
+	struct sh_word file = *w;
+	char name[64], *text;
+	size_t i;
+
+	if (eq == NULL)
+		return;
+	(void)snprintf(
+	    name, sizeof name, "%.*s", (int)strcspn(w->text, "+="), w->text);
+	if (rule_star("GIT_TRACE*", name, true)) {
+		file.text += eq + 1 - w->text;
+		file.len = strlen(file.text);
+		judge_write(p->j, &file, p->src, p->src_len);
+	}
+	if (!p->j->rules->blocks_commands)
+		return;
+	if (is_opaque(w, name, eq + 1))
+		piece_found(p, FIND_OPAQUE, UNSPELLED,
+		    "%s=, which may run something,", name);
+	if (text_starts(name, "BASH_FUNC_")) {
+		text = xasprintf("f%s", eq + 1);
+		piece_named(p, text, UNSPELLED);
+		free(text);
+		return;
+	}
+	eq++;
+	if (text_starts(name, "LESS"))
+		eq += strspn(eq, "|- ");
+	for (i = 0; i < nitems(names); i++)
+		if (rule_star(names[i], name, true)) {
+			piece_named(p, eq, UNSPELLED);
+			return;
+		}
+}
+
+/* The same where it is set for all that comes. */
+void
+assign_for_all(struct judge *j, const struct sh_cmd *c, const struct sh_word *w)
+{
+	struct piece p = { .j = j, .src = c->src, .src_len = c->src_len };
+
+	assign_command(&p, w);
+	if (p.n_f > 0)
+		judge_part(j, c->src, c->src_len, RULING_ASK, NULL,
+		    LAYER_BUILTIN, p.f[0].what);
+}
