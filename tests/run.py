@@ -82,7 +82,7 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--build", default="build")
     ap.add_argument("--long", action="store_true")
-    ap.add_argument("-j", type=int, default=(os.cpu_count() or 1) + 1)
+    ap.add_argument("-j", type=int, default=2 * (os.cpu_count() or 1))
     ap.add_argument("names", nargs="*")
     args = ap.parse_args()
     build = os.path.abspath(args.build)

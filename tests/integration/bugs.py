@@ -62,8 +62,7 @@ def one(name, uid):
               r.finished.get("status"), r.seconds), flush=True)
 
 
-QUICK = ["sh-clock", "sh-rotate", "sh-conf", "py-outline", "js-wrap",
-         "c-jobqueue"]
+QUICK = ["sh-clock", "sh-rotate", "py-outline", "js-wrap", "c-jobqueue"]
 
 
 def main(names):

@@ -205,7 +205,9 @@ def verified(p):
                      env=s.env())
         told = [e.get("reason", "") for e in r.all("verified")]
         p.check(r.status == 1 and told and
-                all("test.sh is protected and was changed" in t for t in told),
+                # Seen in what it did, or already in what it says.
+                all("test.sh is protected and was changed" in t or
+                    "max.sh:1 ends the process" in t for t in told),
                 "%s: refuted" % name, r)
 
 

@@ -122,9 +122,9 @@ def sessions(box):
                       "single")
             lib.equal(len(r.all("model_call")), 20, api + ": 20 calls", r)
             lib.equal(connections(s), 1, api + ": one connection")
-        with FakeServer(session(), key=KEY, faults=FAULTS, seed=7,
+        with FakeServer(session(10), key=KEY, faults=FAULTS, seed=7,
                         retry_after=0, stall=1) as s:
-            fixed(box, repo, s, api, api + ", 20 turns, faults", "--topology",
+            fixed(box, repo, s, api, api + ", 10 turns, faults", "--topology",
                   "single")
             lib.check(s.stats()["sums"]["faults"],
                       api + ": there were faults", s.stats()["sums"])

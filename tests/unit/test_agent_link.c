@@ -251,8 +251,8 @@ test_paths_stay_inside(void **state)
 	has(b->results.v[1], "outside");
 	has(b->results.v[2], "outside");
 	has(b->results.v[3],
-	    "t/test_a.py is protected: tests and what runs "
-	    "them can't be changed");
+	    "t/test_a.py is protected: tests, what runs them and what the "
+	    "person names can't be changed");
 	has(b->results.v[4], "protected");
 	has(b->results.v[5], "outside");
 	has(b->results.v[6], "outside");

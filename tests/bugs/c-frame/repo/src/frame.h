@@ -4,20 +4,17 @@
 #include <stddef.h>
 
 #define FRAME_MAGIC 0xA5
-#define FRAME_HEADER 4 /* magic, type, length */
-#define FRAME_TAIL 2   /* checksum */
+#define FRAME_HEADER 4          /* magic, type, length */
+#define FRAME_TAIL 2            /* checksum */
 #define FRAME_PAYLOAD 64
 
 struct frame {
-	unsigned type;
-	size_t size;
-	unsigned char payload[FRAME_PAYLOAD];
+    unsigned type;
+    size_t size;
+    unsigned char payload[FRAME_PAYLOAD];
 };
 
-enum {
-	FRAME_MORE = 0,
-	FRAME_BAD = -1
-};
+enum { FRAME_MORE = 0, FRAME_BAD = -1 };
 
 unsigned get_u16(const unsigned char *p);
 void put_u16(unsigned char *p, unsigned value);

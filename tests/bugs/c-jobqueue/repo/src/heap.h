@@ -6,9 +6,9 @@
 #include "job.h"
 
 struct heap {
-	struct job *items;
-	size_t count;
-	size_t capacity;
+    struct job *items;
+    size_t count;
+    size_t capacity;
 };
 
 void heap_init(struct heap *h);

@@ -2,47 +2,42 @@
 
 #include "matrix.h"
 
-int
-matrix_init(struct matrix *m, int rows, int cols)
+int matrix_init(struct matrix *m, int rows, int cols)
 {
-	if (rows < 1 || cols < 1 || rows > MATRIX_MAX || cols > MATRIX_MAX)
-		return -1;
-	memset(m, 0, sizeof(*m));
-	m->rows = rows;
-	m->cols = cols;
-	return 0;
+    if (rows < 1 || cols < 1 || rows > MATRIX_MAX || cols > MATRIX_MAX)
+        return -1;
+    memset(m, 0, sizeof(*m));
+    m->rows = rows;
+    m->cols = cols;
+    return 0;
 }
 
-void
-matrix_fill(struct matrix *m, const long *values)
+void matrix_fill(struct matrix *m, const long *values)
 {
-	int i;
+    int i;
 
-	for (i = 0; i < m->rows * m->cols; i++)
-		m->cell[i] = values[i];
+    for (i = 0; i < m->rows * m->cols; i++)
+        m->cell[i] = values[i];
 }
 
-long
-matrix_get(const struct matrix *m, int row, int col)
+long matrix_get(const struct matrix *m, int row, int col)
 {
-	return m->cell[row * m->cols + col];
+    return m->cell[row * m->cols + col];
 }
 
-void
-matrix_set(struct matrix *m, int row, int col, long value)
+void matrix_set(struct matrix *m, int row, int col, long value)
 {
-	m->cell[row * m->cols + col] = value;
+    m->cell[row * m->cols + col] = value;
 }
 
-int
-matrix_equal(const struct matrix *a, const struct matrix *b)
+int matrix_equal(const struct matrix *a, const struct matrix *b)
 {
-	int i;
+    int i;
 
-	if (a->rows != b->rows || a->cols != b->cols)
-		return 0;
-	for (i = 0; i < a->rows * a->cols; i++)
-		if (a->cell[i] != b->cell[i])
-			return 0;
-	return 1;
+    if (a->rows != b->rows || a->cols != b->cols)
+        return 0;
+    for (i = 0; i < a->rows * a->cols; i++)
+        if (a->cell[i] != b->cell[i])
+            return 0;
+    return 1;
 }
