@@ -7,7 +7,6 @@
 #include "common/text.h"
 #include "sandbox/policy/judge_priv.h"
 
-#define CHECKS_MAX ((size_t)1 << 16)
 #define SHOWN_MAX 400 /* bytes of a part's command */
 
 /* --- the verdict ---------------------------------------------------------- */

@@ -138,6 +138,7 @@ void piece_git_config(struct piece *p, const struct sh_word *value, size_t at);
 /* May so many rules be compared? What a model wrote times what a repository has
  * of rules must not hold up a run: at the limit (some 50 ms) it is asked about,
  * and nothing more is compared. */
+#define CHECKS_MAX ((size_t)1 << 16)
 bool judge_afford(struct judge *j, size_t rules, const char *src, size_t len);
 
 /* judge_path.c */

@@ -71,7 +71,7 @@ def main(names):
     jobs = [(n, None) for n in names]
     if len(lib.users()) > 1:  # some are enough to see that it works
         jobs += [(n, lib.OTHER_UID) for n in names
-                 if n in ("c-jobqueue", "sh-rotate")]
+                 if n == "sh-rotate"]
     # The slow ones first, so that two at a time end together.
     jobs.sort(key=lambda job: lib.bug_info(job[0])["fixable"])
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -29,7 +29,7 @@ import world as places  # noqa: E402
 
 CHUNK = 60  # attempts to a start: what a command prints is cut at 16 KiB
 PARTS = ("reach", "plant", "start")
-SHORT = PARTS[:2]  # of make test; users_long.py and the overlay take all
+SHORT = PARTS[:1]  # of make test; users_long.py and the overlay take all
 SITUATIONS = ["root", "user", "overlay"]
 # What a kernel without the thing answers.
 ABSENT = ("ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ENODEV")
@@ -244,7 +244,7 @@ def judge():
         print("%s, %s: %d attempts" % (who, what, len(names)))
     print("%d shown to succeed unconfined" % len(controls))
     if not sys.argv[1:]:
-        lib.check(len(controls) >= 200, "enough succeed unconfined", controls)
+        lib.check(len(controls) >= 150, "enough succeed unconfined", controls)
 
 
 def start_other(which, parts):
