@@ -243,8 +243,8 @@ def judge():
     for (who, what), names in sorted(tried.items()):
         print("%s, %s: %d attempts" % (who, what, len(names)))
     print("%d shown to succeed unconfined" % len(controls))
-    if not sys.argv[1:]:
-        lib.check(len(controls) >= 150, "enough succeed unconfined", controls)
+    if not sys.argv[1:]:  # some are root's alone to show
+        lib.check(len(controls) >= (150 if os.geteuid() == 0 else 100), "enough succeed unconfined", controls)
 
 
 def start_other(which, parts):
