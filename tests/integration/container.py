@@ -249,7 +249,9 @@ def files(p):
     p.check(r.status == 0 and r.out.split() == ["y", "z"],
             "the tree and TMPDIR are writable", r)
     p.check("NOT confined" in r.err, "the warning is there", r)
-    p.check(not os.listdir(os.path.join(p.cache, "foray/scratch")) or p.root,
+    scratch = os.path.join(p.cache, "foray/scratch")
+    lib.wait_until(lambda: p.root or not os.listdir(scratch), 10)
+    p.check(not os.listdir(scratch) or p.root,
             "nothing is left in the scratch directory",
             os.listdir(os.path.join(p.cache, "foray/scratch")))
 

@@ -228,8 +228,9 @@ def fsmonitor(box):
     lib.check(not os.path.exists(ran), "A-043: nothing ran", r)
     r = box.do("sandbox", "-C", repo, "--", "sh", "-c",
                "GIT_CONFIG_COUNT=1 git status --short")
-    lib.check(os.path.exists(ran), "A-043: without the setting it would", r)
-    os.unlink(ran)
+    if "read-only here" not in r.err:  # root, where owners can't be mapped
+        lib.check(os.path.exists(ran), "A-043: without the setting it would", r)
+        os.unlink(ran)
     r = box.tool(repo, "run_command", {"command": "git status --short"})
     lib.check(r.json.get("ok") and "RAN" not in str(r.json),
               "A-043: in a worker", r)

@@ -161,7 +161,10 @@ TREES = {
 
 def missing(row):
     """Why a row can't run on this machine, or None."""
-    return None if TREES[row["tree"]][2] else row["tree"] + " is not installed"
+    program = test_of(row).split()[0]
+    if not TREES[row["tree"]][2]:
+        return row["tree"] + " is not installed"
+    return None if shutil.which(program) else program + " is not installed"
 
 
 def files_of(row):
