@@ -131,6 +131,14 @@ mount_over_itself(int fd, const char *path, bool readonly, struct err *e)
 	return r;
 }
 
+static bool
+is_readonly(const char *path)
+{
+	struct statvfs st;
+
+	return statvfs(path, &st) == 0 && (st.f_flag & ST_RDONLY) != 0;
+}
+
 /* One of them. *ret_keep: bwrap has to mount it. */
 static int
 shield(const struct sandbox_mount *m, const struct sandbox_mount *tree,
@@ -143,6 +151,9 @@ shield(const struct sandbox_mount *m, const struct sandbox_mount *tree,
 	*ret_keep = false;
 	fd = open_below(tree->src, *rel != '\0' ? rel : ".");
 	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP || fd == -EXDEV)
+		return 0;
+	/* Another's, and on a mount that nobody in there can write to. */
+	if (fd == -EACCES && is_readonly(tree->src))
 		return 0;
 	if (fd < 0)
 		return err_set(
