@@ -161,7 +161,7 @@ TREES = {
 
 def missing(row):
     """Why a row can't run on this machine, or None."""
-    program = test_of(row).split()[0]
+    program = next(w for w in test_of(row).split() if "=" not in w)
     if not TREES[row["tree"]][2]:
         return row["tree"] + " is not installed"
     return None if shutil.which(program) else program + " is not installed"
