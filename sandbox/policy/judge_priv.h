@@ -127,6 +127,21 @@ bool assign_is_dangerous(const char *text, char *name, size_t size);
 /* judge_program.c: options and operands of the innermost command. */
 void piece_program(struct piece *p, const char *name);
 
+/* A call of a program that has a grammar of its own. */
+struct call {
+	struct piece *p;
+	const char *name;
+	const struct sh_word *w;
+	size_t n;
+};
+
+/* The word of the piece that is its i-th. */
+static inline size_t
+call_place(const struct call *c, size_t i)
+{
+	return c->p->off + (i == 0 ? 0 : i + c->p->shift);
+}
+
 /* judge_special.c: programs with a grammar of their own. True: all is said. */
 bool piece_special(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);

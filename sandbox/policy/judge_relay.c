@@ -9,19 +9,6 @@
 #include "common/text.h"
 #include "sandbox/policy/judge_priv.h"
 
-struct call {
-	struct piece *p;
-	const char *name;
-	const struct sh_word *w;
-	size_t n;
-};
-
-static size_t
-place_of(const struct call *c, size_t i)
-{
-	return c->p->off + (i == 0 ? 0 : i + c->p->shift);
-}
-
 /* --- sessions ------------------------------------------------------------- */
 
 /* The words from..to in one text; keys: as they are typed. */
@@ -47,9 +34,9 @@ words_text(const struct call *c, size_t from, size_t to, bool keys)
 	}
 	/* What was typed before it, and what comes behind, is not known. */
 	if (computed || (keys && strchr(buf_str(&b), '\n') == NULL))
-		piece_found(c->p, FIND_OPAQUE, place_of(c, from),
+		piece_found(c->p, FIND_OPAQUE, call_place(c, from),
 		    "text that %s hands to a shell", c->name);
-	piece_named(c->p, buf_str(&b), place_of(c, from));
+	piece_named(c->p, buf_str(&b), call_place(c, from));
 	buf_clear(&b);
 }
 
@@ -101,12 +88,12 @@ tmux_command(const struct call *c, size_t from, size_t to)
 	while (opts_next(&o, &t)) {
 		if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED)
 			continue;
-		piece_found(c->p, FIND_POWER, place_of(c, from), "%s %.60s",
+		piece_found(c->p, FIND_POWER, call_place(c, from), "%s %.60s",
 		    c->name, sub);
 		for (i = 0; i < nitems(lists); i++)
 			if (text_starts(sub, lists[i]))
 				piece_found(c->p, FIND_OPAQUE,
-				    place_of(c, from + 1),
+				    call_place(c, from + 1),
 				    "%s %.60s with commands of its own",
 				    c->name, sub);
 		words_text(c, from + t.at + text_starts(sub, "set"), to, keys);
@@ -128,7 +115,7 @@ special_tmux(const struct call *c)
 		else if (t.kind == OPT_SHELL && t.has_value)
 			piece_text(c->p, t.value.text,
 			    (t.value.flags & SH_COMPUTED) != 0, t.value.var,
-			    place_of(c, t.at));
+			    call_place(c, t.at));
 	}
 	for (i = from; i < c->n; i++)
 		if (c->w[i].len > 0 && c->w[i].text[c->w[i].len - 1] == ';') {
@@ -157,7 +144,7 @@ special_screen(const struct call *c)
 	while (opts_next(&o, &t)) {
 		remote |= t.letter == 'X';
 		if (t.kind == OPT_RUN && t.has_value)
-			piece_named(c->p, t.value.text, place_of(c, t.at));
+			piece_named(c->p, t.value.text, call_place(c, t.at));
 		if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED)
 			continue;
 		if (!remote) {
@@ -169,7 +156,7 @@ special_screen(const struct call *c)
 		for (i = 0; i < nitems(typed); i++)
 			if (strcmp(c->w[t.at].text, typed[i]) == 0) {
 				piece_found(c->p, FIND_OPAQUE,
-				    place_of(c, t.at),
+				    call_place(c, t.at),
 				    "text that screen hands to a shell");
 				words_text(c, t.at + 1, c->n, false);
 			}
@@ -200,8 +187,8 @@ special_socat(const struct call *c)
 				    (c->w[i].flags & SH_COMPUTED) != 0
 					? FIND_OPAQUE
 					: FIND_POWER,
-				    place_of(c, i), "socat %s", kinds[k]);
-				piece_named(c->p, text, place_of(c, i));
+				    call_place(c, i), "socat %s", kinds[k]);
+				piece_named(c->p, text, call_place(c, i));
 				free(text);
 			}
 			s = strstr(s, "!!");
@@ -268,7 +255,7 @@ special_pwsh(const struct call *c)
 		if (strncasecmp(s + 1, "c", 1) != 0 &&
 		    strncasecmp(s + 1, "e", 1) != 0)
 			continue;
-		piece_found(c->p, FIND_OPAQUE, place_of(c, i),
+		piece_found(c->p, FIND_OPAQUE, call_place(c, i),
 		    "%s code that may run programs", c->name);
 		if (i + 1 < c->n)
 			words_text(c, i + 1, c->n, false);

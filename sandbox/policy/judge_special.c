@@ -8,19 +8,6 @@
 #include "common/text.h"
 #include "sandbox/policy/judge_priv.h"
 
-struct call {
-	struct piece *p;
-	const char *name;
-	const struct sh_word *w;
-	size_t n;
-};
-
-static size_t
-place_of(const struct call *c, size_t i)
-{
-	return c->p->off + (i == 0 ? 0 : i + c->p->shift);
-}
-
 static bool
 is_one_of(const char *s, const char *const *list, size_t n)
 {
@@ -93,14 +80,14 @@ special_find(const struct call *c)
 		if (is_one_of(w->text, run, nitems(run))) {
 			i = find_exec(c, i + 1);
 		} else if (is_one_of(w->text, write, nitems(write))) {
-			piece_found(c->p, FIND_POWER, place_of(c, i), "find %s",
-			    w->text);
+			piece_found(c->p, FIND_POWER, call_place(c, i),
+			    "find %s", w->text);
 			if (i + 1 < c->n)
 				judge_write(c->p->j, &c->w[i + 1], c->p->src,
 				    c->p->src_len);
 		} else if (strcmp(w->text, "-delete") == 0) {
 			piece_found(
-			    c->p, FIND_POWER, place_of(c, i), "find -delete");
+			    c->p, FIND_POWER, call_place(c, i), "find -delete");
 			find_delete(c);
 		} else if ((w->flags & SH_COMPUTED) != 0 &&
 		    strchr("$`<-", w->text[0]) != NULL) {
@@ -108,7 +95,7 @@ special_find(const struct call *c)
 			piece_found(c->p,
 			    (w->flags & SH_QUOTED) != 0 ? FIND_POWER
 							: FIND_OPAQUE,
-			    place_of(c, i),
+			    call_place(c, i),
 			    "%s%.60s, which may become an action of find,",
 			    w->var != NULL ? "$" : "",
 			    w->var != NULL ? w->var : w->text);
@@ -198,11 +185,11 @@ git_config(const struct call *c)
 		return;
 	if (text_starts(key->text, "alias.") &&
 	    (value->flags & SH_COMPUTED) == 0)
-		git_alias(c->p, value->text, place_of(c, 1));
+		git_alias(c->p, value->text, call_place(c, 1));
 	if ((value->flags & SH_COMPUTED) == 0 &&
 	    is_harmless(key->text, value->text))
 		return;
-	piece_found(c->p, FIND_ASK, place_of(c, (size_t)(value - c->w)),
+	piece_found(c->p, FIND_ASK, call_place(c, (size_t)(value - c->w)),
 	    "git config %.80s", key->text);
 }
 
@@ -262,10 +249,10 @@ special_git(const struct call *c)
 		const char *s = c->w[i].text;
 
 		if (strcmp(c->w[1].text, "push") == 0 && s[0] == '+')
-			piece_found(c->p, FIND_ASK, place_of(c, i),
+			piece_found(c->p, FIND_ASK, call_place(c, i),
 			    "git push +%.60s", s + 1);
 		if (text_starts(s, "ext::"))
-			piece_found(c->p, FIND_ASK, place_of(c, i),
+			piece_found(c->p, FIND_ASK, call_place(c, i),
 			    "git ext::, which runs a program");
 	}
 	return false;
@@ -283,7 +270,7 @@ make_text(const struct call *c, size_t i)
 		s = c->w[++i].text;
 	if ((c->w[i].flags & SH_COMPUTED) != 0 ||
 	    strpbrk(s, "$`:!;\n") != NULL || strstr(s, "SHELL") != NULL)
-		piece_found(c->p, FIND_OPAQUE, place_of(c, i),
+		piece_found(c->p, FIND_OPAQUE, call_place(c, i),
 		    "a line for make that may run something");
 }
 
@@ -301,9 +288,9 @@ make_tool(const struct call *c, size_t i, const char *name, const char *value)
 		plain |= text_starts(value, known[k]) &&
 		    memchr(value, '/', n) == NULL;
 	if (!plain || (c->w[i].flags & SH_COMPUTED) != 0)
-		piece_found(c->p, FIND_POWER, place_of(c, i),
+		piece_found(c->p, FIND_POWER, call_place(c, i),
 		    "make %s=, which names a program,", name);
-	piece_named(c->p, value, place_of(c, i));
+	piece_named(c->p, value, call_place(c, i));
 }
 
 static bool
@@ -338,7 +325,7 @@ special_make(const struct call *c)
 				    !is_one_of(name, names, 5)
 				? FIND_POWER
 				: FIND_OPAQUE,
-			    place_of(c, i),
+			    call_place(c, i),
 			    "make %s=, which may change what runs,", name);
 		else if (is_one_of(name, tools, nitems(tools)))
 			make_tool(c, i, name, eq + 1);
@@ -373,7 +360,7 @@ special_tar(const struct call *c)
 		if (next >= c->n)
 			break;
 		if (l == 'I' || l == 'F')
-			piece_found(c->p, FIND_POWER, place_of(c, next),
+			piece_found(c->p, FIND_POWER, call_place(c, next),
 			    "tar %c, which runs something,", l);
 		if (l == 'f' && writes)
 			judge_write(
@@ -453,7 +440,7 @@ special_alias(const struct call *c)
 		if ((eq = strchr(c->w[i].text, '=')) != NULL)
 			piece_text(c->p, eq + 1,
 			    (c->w[i].flags & SH_COMPUTED) != 0, c->w[i].var,
-			    place_of(c, i));
+			    call_place(c, i));
 	return true;
 }
 
@@ -463,7 +450,7 @@ special_source(const struct call *c)
 	int fd = c->n > 1 ? piece_descriptor(c->p, &c->w[1]) : -1;
 
 	if (c->n > 1 && text_starts(c->w[1].text, "<("))
-		piece_found(c->p, FIND_ASK, place_of(c, 1),
+		piece_found(c->p, FIND_ASK, call_place(c, 1),
 		    "shell text that a process writes");
 	else if (fd >= 0)
 		(void)piece_input(c->p, fd);
@@ -486,7 +473,7 @@ special_names(const struct call *c)
 		if ((c->w[i].flags & SH_COMPUTED) == 0 && s != NULL &&
 		    s > c->w[i].text &&
 		    (strstr(s, "$(") != NULL || strchr(s, '`') != NULL))
-			piece_found(c->p, FIND_ASK, place_of(c, i),
+			piece_found(c->p, FIND_ASK, call_place(c, i),
 			    "a name whose index holds a command");
 	}
 	return false;

@@ -2,22 +2,17 @@
 """The gate: `foray gate`, the rules of settings and of repositories, and what a
 worker's acts come to: denied, asked for, answered on a terminal. Ids are of
 the cases that other tools had (tests/cases)."""
-import fcntl
 import json
 import os
-import pty
 import re
-import select
 import subprocess
 import sys
-import termios
-import threading
-import time
 
 import lib
 
 sys.path.insert(0, lib.TESTS)
 from fake.client import FakeServer  # noqa: E402
+from fake.terminal import Terminal  # noqa: E402
 
 KEY = "sk-canary-gate"
 FIX = {"path": "max.sh", "old": "-lt", "new": "-gt"}
@@ -375,47 +370,8 @@ def patch_judged(box):
             lib.equal(denied, [], "nothing is against it")
 
 
-class Terminal:
-    """foray with a terminal of its own; what is shown, and what is typed."""
-
-    def __init__(self):
-        self.ours, self.theirs = pty.openpty()
-        self.shown = ""
-        self.answers = []
-        self.stop = False
-        self.thread = threading.Thread(target=self.serve, daemon=True)
-
-    def own(self):
-        os.setsid()
-        fcntl.ioctl(self.theirs, termios.TIOCSCTTY, 0)
-
-    def serve(self):
-        asked = 0
-        while not self.stop:
-            if not select.select([self.ours], [], [], 0.1)[0]:
-                continue
-            try:
-                data = os.read(self.ours, 65536)
-            except OSError:
-                return
-            self.shown += data.decode("utf-8", "replace")
-            while self.shown.count("it is denied)") > asked:
-                if asked < len(self.answers) and self.answers[asked]:
-                    time.sleep(0.2)
-                    os.write(self.ours, self.answers[asked].encode())
-                asked += 1
-
-    def close(self):
-        self.stop = True
-        self.thread.join()
-        os.close(self.ours)
-        os.close(self.theirs)
-
-
 def ask(box, repo, server, answers, *args):
-    t = Terminal()
-    t.answers = answers
-    t.thread.start()
+    t = Terminal(answers)
     r = box.run(repo, "-t", lib.SMALL_TEST, "-m", "openai/fake-model",
                 "--topology", "single", *args, env=server.env(),
                 preexec_fn=t.own, timeout=120)

@@ -1,21 +1,16 @@
 #!/usr/bin/env python3
 """The monitor: each action over whole runs, honest runs without a hit, settings
 that can't be read, and the same rules over a finished run."""
-import fcntl
 import json
 import os
-import pty
-import select
 import sqlite3
 import sys
-import termios
-import threading
-import time
 
 import lib
 
 sys.path.insert(0, lib.TESTS)
 from fake.client import FakeServer  # noqa: E402
+from fake.terminal import Terminal  # noqa: E402
 
 KEY = "sk-canary-monitor"
 FIX = {"path": "max.sh", "old": "-lt", "new": "-gt"}
@@ -151,42 +146,6 @@ def steered(box):
               [False, True] + [False] * (len(late) - 2),
               "steer: with the next request alone", late)
     lib.check("STEERED" not in kept and kept, "steer: it is not kept")
-
-
-class Terminal:
-    """foray with a terminal of its own, and what is typed to each question."""
-
-    def __init__(self, answers):
-        self.ours, self.theirs = pty.openpty()
-        self.shown, self.answers, self.stop = "", answers, False
-        self.thread = threading.Thread(target=self.serve, daemon=True)
-        self.thread.start()
-
-    def own(self):
-        os.setsid()
-        fcntl.ioctl(self.theirs, termios.TIOCSCTTY, 0)
-
-    def serve(self):
-        asked = 0
-        while not self.stop:
-            if not select.select([self.ours], [], [], 0.1)[0]:
-                continue
-            try:
-                data = os.read(self.ours, 65536)
-            except OSError:
-                return
-            self.shown += data.decode("utf-8", "replace")
-            while self.shown.count("it is denied)") > asked:
-                if asked < len(self.answers) and self.answers[asked]:
-                    time.sleep(0.2)
-                    os.write(self.ours, self.answers[asked].encode())
-                asked += 1
-
-    def close(self):
-        self.stop = True
-        self.thread.join()
-        os.close(self.ours)
-        os.close(self.theirs)
 
 
 def asked(box, repo, script, monitor, answers, how):
