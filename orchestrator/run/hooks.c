@@ -76,6 +76,23 @@ block(struct hook_call *c, const char *why)
 
 /* --- what it gets -------------------------------------------------------- */
 
+/* The arguments, and the file's absolute name under the name that hooks written
+ * for other tools expect. */
+static json_t *
+shown_input(const struct hook_call *c, const char *cwd)
+{
+	json_t *j = json_copy(c->input);
+	const char *name = json_string_value(json_object_get(j, "path"));
+	char *path;
+
+	if (name == NULL || json_object_get(j, "file_path") != NULL)
+		return j;
+	path = *name == '/' ? xstrdup(name) : path_join(cwd, name);
+	(void)json_object_set_new(j, "file_path", lossy(path));
+	free(path);
+	return j;
+}
+
 static char *
 feed(const struct hook_call *c)
 {
@@ -93,7 +110,7 @@ feed(const struct hook_call *c)
 	char *text;
 
 	if (c->input != NULL)
-		(void)json_object_set(j, "tool_input", c->input);
+		(void)json_object_set_new(j, "tool_input", shown_input(c, cwd));
 	if (c->id != NULL)
 		(void)json_object_set_new(j, "tool_use_id", lossy(c->id));
 	if (c->more != NULL)
