@@ -336,11 +336,9 @@ hook_call_free(struct hook_call *c)
 /* --- beginning and end --------------------------------------------------- */
 
 int
-hooks_create(
-    struct run *r, const json_t *settings, struct hooks **ret, struct err *e)
+hooks_conf(const json_t *settings, struct hook_conf **ret, struct err *e)
 {
 	const json_t *j = json_object_get(settings, "hooks");
-	struct hook_conf *conf = NULL;
 	char *dir = NULL, *path;
 	int rc;
 
@@ -350,9 +348,21 @@ hooks_create(
 	if ((rc = path_config_dir(&dir, e)) < 0)
 		return rc;
 	path = path_join(dir, "settings.json");
-	rc = hook_conf_parse(j, path, &conf, e);
+	rc = hook_conf_parse(j, path, ret, e);
 	free(path);
 	free(dir);
+	return rc;
+}
+
+int
+hooks_create(
+    struct run *r, const json_t *settings, struct hooks **ret, struct err *e)
+{
+	struct hook_conf *conf;
+	int rc;
+
+	*ret = NULL;
+	rc = hooks_conf(settings, &conf, e);
 	if (rc < 0 || conf == NULL)
 		return rc;
 	if (r->o.tool != NULL) {
