@@ -16,7 +16,8 @@
 
 struct fetches;
 
-/* network: that object of the settings, may be NULL; borrowed for the call.
+/* r: NULL when the settings are only checked: then nothing may be started.
+ * network: that object of the settings, may be NULL; borrowed for the call.
  * ERR_SYNTAX when it is malformed. */
 int fetches_create(
     struct run *r, const json_t *network, struct fetches **ret, struct err *e);
