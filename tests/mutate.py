@@ -388,13 +388,23 @@ def turns(programs):
                 del groups[language]
 
 
+def programs():
+    """Those in a language that is known here."""
+    names = []
+    for name in sorted(os.listdir(BUGS)):
+        path = os.path.join(BUGS, name, "bug.json")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                if json.load(file)["language"] in SUFFIX:
+                    names.append(name)
+    return names
+
+
 def generate(seed, count, out):
     os.makedirs(out, exist_ok=True)
     made = []
     with tempfile.TemporaryDirectory(prefix="mutate-") as temp:
-        names = sorted(name for name in os.listdir(BUGS) if
-                       os.path.exists(os.path.join(BUGS, name, "bug.json")))
-        order = turns([Program(name, temp, seed) for name in names])
+        order = turns([Program(name, temp, seed) for name in programs()])
         program = next(order, None)
         while program and len(made) < count:
             label = "m%02d" % (len(made) + 1)

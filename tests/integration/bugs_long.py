@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every bug of tests/bugs: found and fixed, or honestly not."""
+"""Every bug of tests/bugs: found and fixed, or honestly not; see bugs.py."""
 import bugs
 import lib
 
