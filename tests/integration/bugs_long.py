@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every bug of tests/bugs: found and fixed, or honestly not; see bugs.py."""
+"""Every bug of tests/bugs: found and fixed, or honestly not."""
 import bugs
 import lib
 
