@@ -93,6 +93,13 @@ bench-thousand: deps
 	@$(MAKE) --no-print-directory bench-thousand-all
 bench-thousand-all: all $(BENCH_PROGS)
 	@python3 tests/bench/bench.py --build $(BUILD) --only thousand
+# All bugs of tests/bugs, up to a minute each. REPAIR='-n 4 py-cron' and the like
+# choose (tests/bench/repair.py --help).
+.PHONY: bench-repair bench-repair-all
+bench-repair: deps-test
+	@$(MAKE) --no-print-directory bench-repair-all
+bench-repair-all: all
+	@python3 tests/bench/repair.py --build $(BUILD) $(REPAIR)
 bench: deps
 	@$(MAKE) --no-print-directory bench-all
 bench-all: all $(BENCH_PROGS)

@@ -1,0 +1,3 @@
+from .plan import Plan, Subscription
+
+__all__ = ["Plan", "Subscription"]

@@ -1,0 +1,4 @@
+from .builder import Builder, BuildError
+from .rules import RuleError, parse_rules
+
+__all__ = ["BuildError", "Builder", "RuleError", "parse_rules"]

@@ -1,0 +1,4 @@
+from .document import Invoice
+from .money import cents, shown
+
+__all__ = ["Invoice", "cents", "shown"]

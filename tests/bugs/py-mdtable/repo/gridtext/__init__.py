@@ -1,0 +1,3 @@
+from .render import Table
+
+__all__ = ["Table"]

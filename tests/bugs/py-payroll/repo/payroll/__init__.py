@@ -1,0 +1,3 @@
+from .slip import Employee, payslip
+
+__all__ = ["Employee", "payslip"]

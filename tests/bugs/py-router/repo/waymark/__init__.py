@@ -1,0 +1,3 @@
+from .router import MethodNotAllowed, NotFound, Router
+
+__all__ = ["MethodNotAllowed", "NotFound", "Router"]

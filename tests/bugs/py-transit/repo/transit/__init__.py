@@ -1,0 +1,4 @@
+from .scan import earliest
+from .timetable import Timetable
+
+__all__ = ["Timetable", "earliest"]
