@@ -7,6 +7,7 @@ Every program is first mended with its fix.patch. A mutant differs from that
 in one place of one line of a non-test source file, still parses, and fails
 the program's tests. DIR/mNN is the mutated tree, DIR/mNN.json describes it.
 Programs take turns by language; a seed always yields the same mutants.
+Languages that are not in SUFFIX have no mutants.
 """
 
 import argparse
@@ -388,13 +389,21 @@ def turns(programs):
                 del groups[language]
 
 
+def known_programs():
+    """The names of all programs in a language that is known here."""
+    for name in sorted(os.listdir(BUGS)):
+        path = os.path.join(BUGS, name, "bug.json")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                if json.load(file)["language"] in SUFFIX:
+                    yield name
+
+
 def generate(seed, count, out):
     os.makedirs(out, exist_ok=True)
     made = []
     with tempfile.TemporaryDirectory(prefix="mutate-") as temp:
-        names = sorted(name for name in os.listdir(BUGS) if
-                       os.path.exists(os.path.join(BUGS, name, "bug.json")))
-        order = turns([Program(name, temp, seed) for name in names])
+        order = turns([Program(name, temp, seed) for name in known_programs()])
         program = next(order, None)
         while program and len(made) < count:
             label = "m%02d" % (len(made) + 1)
