@@ -27,7 +27,7 @@ static long parse(const char *text)
 int main(void)
 {
     char out[64], name[16];
-    int i, good;
+    int i, good, spread;
 
     headers_init(&h);
     OK(is("Host", NULL) && headers_count(&h, "Host") == 0, "none");
@@ -81,5 +81,8 @@ int main(void)
         good = good && is(name, name + 2);
     }
     OK(good && headers_add(&h, "One", "more") < 0, "as many as there can be");
+    for (i = 0, spread = 0; i < HEADERS_BUCKETS; i++)
+        spread += h.buckets[i] >= 0;
+    OK(spread > HEADERS_MAX / 2, "spread over the buckets");
     return tap_done();
 }
