@@ -6,7 +6,7 @@ DEPS := gcc libc6-dev make pkg-config libzmq3-dev libmsgpack-dev libbsd-dev \
 DEPS_TEST := libcmocka-dev nodejs procps cmake tmux python3-venv \
 	python3-setuptools python3-pytest
 DEPS_LONG := clang clang-format clang-tidy libclang-rt-dev cppcheck shellcheck \
-	mandoc codespell valgrind shfmt
+	mandoc codespell valgrind shfmt golang-go default-jdk-headless
 
 .PHONY: deps deps-test deps-long
 deps:
@@ -14,4 +14,4 @@ deps:
 deps-test: deps
 	@sh deploy/deps.sh 'tests' $(DEPS_TEST)
 deps-long: deps-test
-	@sh deploy/deps.sh 'lint and fuzzing' $(DEPS_LONG)
+	@sh deploy/deps.sh 'lint, fuzzing and long tests' $(DEPS_LONG)

@@ -21,6 +21,8 @@ rest=
 for p in $missing; do
 	case $p in
 	nodejs) command -v node >/dev/null && continue ;;
+	golang-go) command -v go >/dev/null && continue ;;
+	default-jdk-headless) command -v javac >/dev/null && continue ;;
 	python3 | git | make | gcc | clang | clang-tidy | clang-format | cppcheck)
 		command -v "$p" >/dev/null && continue ;;
 	esac

@@ -67,8 +67,9 @@ test-release: deps-test
 	@$(MAKE) --no-print-directory SANITIZE= test-all
 test-all: all $(UNIT_PROGS) $(REPLAYS)
 	@python3 tests/run.py --build $(BUILD) $(TESTS)
-# Kill tests at 200 moments, seeded mutations: many minutes.
-test-long: deps-test
+# Kill tests at 200 moments, seeded mutations, bugs in every language: many
+# minutes.
+test-long: deps-long
 	@$(MAKE) --no-print-directory test-long-all
 test-long-all: all
 	@python3 tests/run.py --build $(BUILD) --long $(TESTS)

@@ -1,0 +1,3 @@
+module example.org/batch
+
+go 1.18

@@ -1,0 +1,3 @@
+module example.org/expr
+
+go 1.18

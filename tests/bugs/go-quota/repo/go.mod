@@ -1,0 +1,3 @@
+module example.org/quota
+
+go 1.18

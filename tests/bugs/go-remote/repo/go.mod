@@ -1,0 +1,3 @@
+module example.org/remote
+
+go 1.18

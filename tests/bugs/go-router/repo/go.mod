@@ -1,0 +1,3 @@
+module example.org/router
+
+go 1.18
