@@ -13,6 +13,7 @@
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/run/approve.h"
+#include "orchestrator/run/pass.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/review.h"
 #include "orchestrator/run/topology.h"
@@ -149,7 +150,9 @@ after_baseline(struct run *r, struct subtask *t)
 static void
 after_plan(struct run *r, struct subtask *t)
 {
-	if (t->findings.n > 0)
+	if (t->pass)
+		pass_planned(r, t);
+	else if (t->findings.n > 0)
 		topology_planned(r, t);
 	else if (strcmp(t->verdict, "budget") == 0)
 		run_end(
@@ -215,7 +218,8 @@ results_again(struct run *r, const struct subtask *found)
 		if (t->kind == KIND_EXPLORE &&
 		    strcmp(t->hypothesis_id, found->hypothesis_id) == 0)
 			n++;
-	if (n > AGAIN_MAX && strcmp(r->model, "builtin") != 0)
+	if (found->pass ? !pass_has_time(r)
+			: n > AGAIN_MAX && !models_builtin(r, found))
 		return;
 	label = xasprintf("%s.%zu", found->hypothesis_id, n);
 	(void)sched_add(r, KIND_EXPLORE, label, found->hypothesis_id,
@@ -254,7 +258,7 @@ after_verify(struct run *r, struct subtask *t)
 		"warnings", json_from_strv(&t->findings)));
 	if (!ok && strcmp(t->of->verdict, "fixed") == 0)
 		results_again(r, t->of);
-	else if (ok && review_wanted(r) && !r->no_more)
+	else if (ok && review_wanted(r, t) && !r->no_more)
 		review_begin(r, t);
 	else if (ok)
 		results_accept(r, t);
@@ -299,7 +303,7 @@ is_followed(const struct subtask *t)
 		case KIND_BASELINE:
 			return true;
 		case KIND_PLAN:
-			if (s->kind == KIND_EXPLORE)
+			if (s->kind == KIND_EXPLORE || s->kind == KIND_PLAN)
 				return true;
 			break;
 		case KIND_REPRODUCE:
@@ -428,8 +432,15 @@ void
 results_failed(struct run *r, struct subtask *t, const char *why)
 {
 	switch (t->kind) {
-	case KIND_BASELINE:
 	case KIND_PLAN:
+		if (t->pass) {
+			log_warn("%s failed %d times: %s", t->label,
+			    MAX_ATTEMPTS, why);
+			r->phase = PHASE_EXPLORE;
+			break;
+		}
+		/* FALLTHROUGH */
+	case KIND_BASELINE:
 	case KIND_REPRODUCE:
 	case KIND_CONFIRM:
 	case KIND_TOOL:
@@ -459,7 +470,7 @@ all_errors(const struct run *r)
 	const char *why = NULL;
 
 	TAILQ_FOREACH (t, &r->subtasks, entry) {
-		if (t->kind != KIND_EXPLORE || t->verdict == NULL)
+		if (t->kind != KIND_EXPLORE || t->pass || t->verdict == NULL)
 			continue;
 		if (strcmp(t->verdict, "error") != 0)
 			return NULL;

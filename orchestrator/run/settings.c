@@ -12,7 +12,7 @@
 
 /* The parts check what is theirs. */
 static const char *const known[] = { "model", "providers", "permissions",
-	"network", "review", "sandbox", "hooks", "monitor" };
+	"network", "review", "builtin_pass", "sandbox", "hooks", "monitor" };
 
 /* Their values are checked where they are used. */
 static int

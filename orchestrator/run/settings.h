@@ -7,6 +7,7 @@
  *	 "network": {...},                        fetch.h, network.h
  *	 "monitor": {...},                        monitor/rules.h
  *	 "hooks": {EVENT: [...]},                 hooks/hook_conf.h
+ *	 "builtin_pass": "10s",                   pass.h
  *	 "review": true}                          review.h
  *
  * Unknown keys are refused by name, since a misspelt limit is no limit.
