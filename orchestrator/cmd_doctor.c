@@ -9,8 +9,10 @@
 #include "common/path.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/run/settings.h"
 #include "sandbox/container.h"
 #include "sandbox/probe.h"
+#include "sandbox/snapshot.h"
 
 static int cmd_doctor_main(int argc, char **argv);
 
@@ -49,6 +51,24 @@ program(const char *name)
 	return 0;
 }
 
+/* What runs from here would read; a fault of it is no fault of the machine. */
+static void
+settings(void)
+{
+	char *top = NULL, *model = NULL;
+	struct err e = { 0 };
+	int r;
+
+	if ((r = snapshot_toplevel(".", &top, &e)) == 0)
+		r = settings_check(top != NULL ? top : ".", &model, &e);
+	if (r < 0)
+		(void)printf("%-18s %-8s %s\n", "settings", "WRONG", e.text);
+	else
+		(void)printf("%-18s %-8s model: %s\n", "settings", "ok", model);
+	free(top);
+	free(model);
+}
+
 static int
 cmd_doctor_main(int argc, char **argv)
 {
@@ -74,6 +94,7 @@ cmd_doctor_main(int argc, char **argv)
 	n = probe_all(scratch, items);
 	for (i = 0; i < n; i++)
 		print(&items[i]);
+	settings();
 	if (program("foray-host") < 0 || program("foray-worker") < 0)
 		r = EXIT_FATAL;
 	if (r != 0) {

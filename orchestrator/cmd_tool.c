@@ -18,7 +18,7 @@ static int cmd_tool_main(int argc, char **argv);
 const struct cmd cmd_tool = {
 	.name = "tool",
 	.synopsis = "[-C DIR] [-t TESTCMD] [--protect GLOB] [--profile NAME] "
-		    "[--sandbox KIND] [--apply] NAME JSON",
+		    "[--sandbox KIND] [--ask HOW] [--apply] NAME JSON",
 	.purpose = "Make one tool call as a worker would, on a copy",
 	.help =
 	    "  -C, --repo DIR      the tree (.)\n"

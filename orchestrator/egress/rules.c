@@ -62,10 +62,10 @@ net_rules_add(struct net_rules *r, const char *text, struct err *e)
 		return bad_rule(text, own.text, e);
 	if (rule.below && rule.host.kind != TARGET_NAME)
 		return bad_rule(text, "an address has no names below it", e);
-	if (r->n >= RULES_MAX)
+	if (r->n >= NET_RULES_MAX)
 		return err_set(e, ERR_USAGE,
 		    "network.allow: %d hosts at most can be allowed",
-		    RULES_MAX);
+		    NET_RULES_MAX);
 	rule.text = xstrdup(text);
 	r->v = xreallocarray(r->v, r->n + 1, sizeof *r->v);
 	r->v[r->n++] = rule;

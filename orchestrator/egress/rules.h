@@ -17,7 +17,7 @@
 #include "common/json.h"
 #include "orchestrator/egress/target.h"
 
-#define RULES_MAX 512
+#define NET_RULES_MAX 512
 
 struct net_rule {
 	char *text; /* as the person wrote it */

@@ -76,6 +76,23 @@ block(struct hook_call *c, const char *why)
 
 /* --- what it gets -------------------------------------------------------- */
 
+/* The arguments, and the file's absolute name under the name that hooks written
+ * for other tools expect. */
+static json_t *
+shown_input(const struct hook_call *c, const char *cwd)
+{
+	json_t *j = json_copy(c->input);
+	const char *name = json_string_value(json_object_get(j, "path"));
+	char *path;
+
+	if (name == NULL || json_object_get(j, "file_path") != NULL)
+		return j;
+	path = *name == '/' ? xstrdup(name) : path_join(cwd, name);
+	(void)json_object_set_new(j, "file_path", lossy(path));
+	free(path);
+	return j;
+}
+
 static char *
 feed(const struct hook_call *c)
 {
@@ -93,7 +110,7 @@ feed(const struct hook_call *c)
 	char *text;
 
 	if (c->input != NULL)
-		(void)json_object_set(j, "tool_input", c->input);
+		(void)json_object_set_new(j, "tool_input", shown_input(c, cwd));
 	if (c->id != NULL)
 		(void)json_object_set_new(j, "tool_use_id", lossy(c->id));
 	if (c->more != NULL)
@@ -319,11 +336,9 @@ hook_call_free(struct hook_call *c)
 /* --- beginning and end --------------------------------------------------- */
 
 int
-hooks_create(
-    struct run *r, const json_t *settings, struct hooks **ret, struct err *e)
+hooks_conf(const json_t *settings, struct hook_conf **ret, struct err *e)
 {
 	const json_t *j = json_object_get(settings, "hooks");
-	struct hook_conf *conf = NULL;
 	char *dir = NULL, *path;
 	int rc;
 
@@ -333,9 +348,21 @@ hooks_create(
 	if ((rc = path_config_dir(&dir, e)) < 0)
 		return rc;
 	path = path_join(dir, "settings.json");
-	rc = hook_conf_parse(j, path, &conf, e);
+	rc = hook_conf_parse(j, path, ret, e);
 	free(path);
 	free(dir);
+	return rc;
+}
+
+int
+hooks_create(
+    struct run *r, const json_t *settings, struct hooks **ret, struct err *e)
+{
+	struct hook_conf *conf;
+	int rc;
+
+	*ret = NULL;
+	rc = hooks_conf(settings, &conf, e);
 	if (rc < 0 || conf == NULL)
 		return rc;
 	if (r->o.tool != NULL) {

@@ -40,6 +40,7 @@
 #ifndef ORCHESTRATOR_RUN_HOOKS_H
 #define ORCHESTRATOR_RUN_HOOKS_H
 
+#include "orchestrator/hooks/hook_conf.h"
 #include "orchestrator/run/state.h"
 
 struct hooks;
@@ -54,7 +55,9 @@ struct permission {
 	bool fetch;
 };
 
-/* settings: the person's. ERR_SYNTAX names file and place. */
+/* Those of the person's settings; *ret is NULL when there are none. ERR_SYNTAX
+ * names file and place. */
+int hooks_conf(const json_t *settings, struct hook_conf **ret, struct err *e);
 int hooks_create(
     struct run *r, const json_t *settings, struct hooks **ret, struct err *e);
 /* Ends what still runs; then it can be freed. */

@@ -68,6 +68,8 @@ set_env(struct run *r)
 	strv_setenv(&h->env, "FORAY_RUN", store_id(r->store));
 	strv_setenv(&h->env, "FORAY_RUN_DIR", store_dir(r->store));
 	strv_setenv(&h->env, "FORAY_PROJECT_DIR", r->root);
+	/* The name that hooks written for other tools expect. */
+	strv_setenv(&h->env, "CLAUDE_PROJECT_DIR", r->root);
 	h->cwd = xstrdup(r->root);
 }
 

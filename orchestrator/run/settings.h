@@ -29,6 +29,11 @@ int settings_load(json_t **ret, struct err *e);
 int settings_profile(const json_t *settings, const char *named,
     struct profile_def *ret, struct err *e);
 
+/* Is all that a run in root (the top of a work tree) would read from them in
+ * order: profile, rules of both, network, hooks, monitor, model? The model that
+ * it would use; yours. */
+int settings_check(const char *root, char **ret_model, struct err *e);
+
 /* The person's own notes for models, $XDG_CONFIG_HOME/foray/AGENTS.md: clean
  * text of at most max bytes; "" when there is none. Yours. */
 int settings_notes(size_t max, char **ret, struct err *e);

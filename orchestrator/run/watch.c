@@ -22,15 +22,13 @@ struct watch {
 
 /* --- life ----------------------------------------------------------------- */
 
-static int
-load_rules(struct monitor_rules *ret, struct err *e)
+int
+watch_rules(const json_t *settings, struct monitor_rules *ret, struct err *e)
 {
-	json_t *settings = NULL;
 	char *dir = NULL, *path;
 	int rc;
 
-	if ((rc = monitor_rules_supplied(ret, e)) < 0 ||
-	    (rc = settings_load(&settings, e)) < 0)
+	if ((rc = monitor_rules_supplied(ret, e)) < 0)
 		return rc;
 	if ((rc = path_config_dir(&dir, e)) == 0) {
 		path = path_join(dir, "settings.json");
@@ -39,7 +37,6 @@ load_rules(struct monitor_rules *ret, struct err *e)
 		free(path);
 	}
 	free(dir);
-	json_decref(settings);
 	return rc;
 }
 
@@ -48,10 +45,15 @@ watch_create(struct run *r, struct watch **ret, struct err *e)
 {
 	struct monitor_rules rules = { 0 };
 	struct monitor_place place = { 0 };
+	json_t *settings = NULL;
 	struct watch *w;
 	int rc;
 
-	if ((rc = load_rules(&rules, e)) < 0) {
+	if ((rc = settings_load(&settings, e)) < 0)
+		return rc;
+	rc = watch_rules(settings, &rules, e);
+	json_decref(settings);
+	if (rc < 0) {
 		monitor_rules_clear(&rules);
 		return rc;
 	}

@@ -35,7 +35,10 @@ struct watch_said {
 	char reason[600];                /* for the person and the model */
 };
 
-/* ERR_SYNTAX naming the settings' file, the rule and the key. */
+/* The supplied rules, as the person's settings change them; to clear, after an
+ * error, too. ERR_SYNTAX naming the settings' file, the rule and the key. */
+int watch_rules(
+    const json_t *settings, struct monitor_rules *ret, struct err *e);
 int watch_create(struct run *r, struct watch **ret, struct err *e);
 int watch_begin(struct run *r, struct err *e);
 void watch_free(struct watch *w);

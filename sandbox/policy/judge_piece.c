@@ -181,10 +181,11 @@ cover(struct piece *p, const struct sh_word *plain, const struct rule **near)
 		for (k = 0; k < p->n_levels; k++) {
 			size_t l = p->levels[k];
 
-			if (!rule_allows(x, p->w + l, p->n - l) ||
-			    (l != p->off && l + x->spelled <= p->off))
+			if (!rule_allows(x, p->w + l, p->n - l))
 				continue;
 			*near = x;
+			if (l != p->off && l + x->spelled <= p->off)
+				continue;
 			if (uncovered(p, l, l + x->spelled, 0) == NULL)
 				return x;
 		}
@@ -220,6 +221,9 @@ not_covered(struct piece *p, const struct rule *near)
 	if (near != NULL && f != NULL)
 		piece_raise(p, r->def.ruling, NULL, r->def.layer,
 		    "%s is more than %s covers", f->what, near->text);
+	else if (near != NULL && r->def.ruling != RULING_ALLOW)
+		piece_raise(p, r->def.ruling, NULL, r->def.layer,
+		    "%s does not spell out what it may start", near->text);
 	else if (f != NULL && r->def.ruling != RULING_ALLOW)
 		piece_raise(p, r->def.ruling, NULL, r->def.layer,
 		    "no rule allows it; %s", f->what);
@@ -251,7 +255,10 @@ decide(struct piece *p)
 		if (f->kind == FIND_ASK)
 			piece_raise(p, RULING_ASK,
 			    judge_keep(p->j, xstrdup(f->what)), LAYER_BUILTIN,
-			    "asked for: %s (built in)", f->what);
+			    "asked for: %s (built in)%s%s%s", f->what,
+			    near != NULL ? "; " : "",
+			    near != NULL ? near->text : "",
+			    near != NULL ? " does not spell it out" : "");
 		else if (f->kind == FIND_OPAQUE &&
 		    (r->blocks_commands || strict))
 			piece_raise(p, RULING_ASK, NULL, LAYER_BUILTIN,

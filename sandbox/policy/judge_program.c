@@ -92,6 +92,39 @@ module(struct view *v, const struct opt *t)
 }
 
 static void
+code(struct view *v, const struct sh_word *w, size_t at)
+{
+	if ((w->flags & SH_COMPUTED) != 0 ||
+	    code_starts(v->prog->name, w->text))
+		piece_found(v->p, FIND_OPAQUE, at,
+		    "%s code that may run programs", v->prog->name);
+}
+
+/* curl: "@FILE"; of a form "name=@FILE;type=..." and "name=<FILE"; of
+ * --data-urlencode "name@FILE". */
+static void
+read_at(struct view *v, const struct opt *t)
+{
+	const struct sh_word *w = &t->value;
+	const char *p = w->text + strcspn(w->text, "@=");
+	struct sh_word file = *w;
+	char *name;
+
+	if (*p == '=' && (t->letter == 'F' || text_starts(t->name, "--form")))
+		p++;
+	else if (p > w->text && !text_starts(t->name, "--data-urlencode") &&
+	    !text_starts(t->name, "--url-query"))
+		return;
+	if (*p != '@' && *p != '<')
+		return;
+	name = xstrndup(p + 1, strcspn(p + 1, ";,"));
+	file.text = name;
+	file.len = strlen(name);
+	judge_read(v->p->j, &file, v->p->src, v->p->src_len);
+	free(name);
+}
+
+static void
 option(struct view *v, const struct opt *t)
 {
 	struct piece *p = v->p;
@@ -144,13 +177,13 @@ option(struct view *v, const struct opt *t)
 			script(v, &t->value, at,
 			    strcmp(v->prog->operands, "sed") == 0);
 		break;
+	case OPT_READ_AT:
+		if (t->has_value)
+			read_at(v, t);
+		break;
 	case OPT_CODE:
-		if (!t->has_value)
-			break;
-		if ((t->value.flags & SH_COMPUTED) != 0 ||
-		    code_starts(name, t->value.text))
-			piece_found(p, FIND_OPAQUE, at,
-			    "%s code that may run programs", name);
+		if (t->has_value)
+			code(v, &t->value, at);
 		break;
 	case OPT_CONFIG:
 		if (t->has_value)
@@ -197,6 +230,11 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 
 	if (how == NULL)
 		return;
+	if (strcmp(how, "c") == 0) {
+		if (k == 0)
+			code(v, w, at);
+		return;
+	}
 	if (strcmp(how, "sed") == 0 || strcmp(how, "awk") == 0) {
 		if (k == 0 && !v->scripted)
 			script(v, w, at, *how == 's');

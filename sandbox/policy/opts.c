@@ -3,7 +3,7 @@
 
 #include "sandbox/policy/opts.h"
 
-#define TAKES_VALUE "AQRWLCSEXGZ"
+#define TAKES_VALUE "AQRWLTCSEXGZ"
 #define ABBREVIATION_MIN 4 /* "--ou" */
 
 void

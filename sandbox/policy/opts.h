@@ -24,10 +24,11 @@ enum opt_kind {
 	OPT_MAYBE_RUN = 'M', /* what is attached to it is a command */
 	OPT_POWER = 'P',     /* more than the program's name promises */
 	OPT_POWER_VALUE = 'Q',
-	OPT_RUN = 'R',   /* its value is a command */
-	OPT_WRITE = 'W', /* its value is a file that is written */
-	OPT_READ = 'L',  /* and one that is read */
-	OPT_ASK = 'B',   /* the built-in rules ask */
+	OPT_RUN = 'R',     /* its value is a command */
+	OPT_WRITE = 'W',   /* its value is a file that is written */
+	OPT_READ = 'L',    /* and one that is read */
+	OPT_READ_AT = 'T', /* a file that is read is in it, behind a '@' */
+	OPT_ASK = 'B',     /* the built-in rules ask */
 	OPT_ASK_VALUE = 'C',
 	OPT_DRY = 'N',     /* the others of kind B do nothing then */
 	OPT_SCRIPT = 'S',  /* sed, awk */

@@ -177,19 +177,27 @@ static const struct program programs[] = {
 
 	/* interpreters */
 	{ "bun", NULL, NULL, "+ e=E p=E --eval=E --print=E r=A" },
+	{ "deno", "eval", "c", "--ext=A --config=A c=A" },
+	{ "elixir", NULL, NULL, "+ e=E --eval=E r=A S=A" },
 	{ "expect", NULL, NULL, "+ c=E f=A" },
+	{ "guile", NULL, NULL, "+ c=E e=A l=A L=A s=A" },
 	{ "ipython", NULL, NULL, "+ c=E m=Z" },
+	{ "julia", NULL, NULL, "+ e=E E=E --eval=E --print=E L=A t=A p=A" },
 	{ "lua", NULL, NULL, "+ e=E l=A" },
+	{ "luajit", NULL, NULL, "+ e=E l=A" },
 	{ "node", NULL, NULL,
 	    "+ -pe=E e=E p=E --eval=E --print=E r=A --require=A --import=A" },
 	{ "nodejs", NULL, NULL,
 	    "+ -pe=E e=E p=E --eval=E --print=E r=A --require=A" },
 	{ "perl", NULL, NULL, "+ e=E E=E I=A i=I M=O m=O n=F 0=O F=O x=O" },
 	{ "php", NULL, NULL, "+ r=E B=E R=E E=E c=A d=A f=A F=A" },
+	{ "pwsh", NULL, NULL, "+ c=Q -c=Q -Command=Q -command=Q e=Q -e=Q" },
 	{ "python", NULL, NULL, "+ c=E m=Z W=A X=A" },
 	{ "python2", NULL, NULL, "+ c=E m=Z W=A" },
 	{ "python3", NULL, NULL, "+ c=E m=Z W=A X=A" },
+	{ "Rscript", NULL, NULL, "+ e=E" },
 	{ "ruby", NULL, NULL, "+ e=E I=A r=A i=I E=A F=O x=O 0=O" },
+	{ "osascript", NULL, NULL, "+ e=E l=A" },
 
 	/* what changes files */
 	{ "chgrp", NULL, "w-1", "" },
@@ -224,6 +232,9 @@ static const struct program programs[] = {
 	    "O=A I=A F=A j=A R=A N=A K=A L=A G=A W=A --add-section=A "
 	    "--only-section=A --remove-section=A --set-section-flags=A" },
 	{ "sponge", NULL, "w", "" },
+	{ "ssh-keygen", NULL, NULL,
+	    "f=W N=A P=A t=A b=A C=A I=A O=A n=A V=A s=A r=A F=A R=A D=Q "
+	    "w=Q a=A z=A m=A Y=A M=A" },
 	{ "strip", NULL, "w", "o=W R=A K=A N=A F=A I=A O=A" },
 	{ "tee", NULL, "w", "" },
 	{ "touch", NULL, "w", "d=A r=A t=A --date=A --reference=A" },
@@ -236,9 +247,11 @@ static const struct program programs[] = {
 	{ "curl", NULL, NULL,
 	    "o=W --output=W O=P --remote-name=P K=Q --config=Q D=W "
 	    "--dump-header=W c=W --cookie-jar=W --trace=W --trace-ascii=W "
-	    "--stderr=W --output-dir=W --libcurl=W T=L --upload-file=L H=A X=A d=A b=A e=A u=A "
-	    "F=A m=A w=A x=A r=A A=A --header=A --request=A --data=A "
-	    "--max-time=A --user=A --form=A --retry=A" },
+	    "--stderr=W --output-dir=W --libcurl=W T=L --upload-file=L H=T X=A d=T b=A e=A u=A "
+	    "F=T m=A w=A x=A r=A A=A --header=T --request=A --data=T "
+	    "--data-ascii=T --data-binary=T --data-urlencode=T --json=T "
+	    "--url-query=T --max-time=A --user=A --form=T --form-string=A "
+	    "--retry=A" },
 	{ "wget", NULL, NULL,
 	    "O=W --output-document=W o=W --output-file=W a=W P=W "
 	    "--directory-prefix=W e=Q --execute=Q --post-file=L --body-file=L --use-askpass=R U=A t=A T=A "
@@ -459,6 +472,15 @@ static const struct {
 	{ "tclsh", "exec open eval" },
 	{ "expect", "spawn exec system open eval" },
 	{ "bun", "child_process exec spawn fork eval Function require( Bun $" },
+	{ "deno",
+	    "Command run( child_process exec spawn eval Function require( "
+	    "import( dlopen" },
+	{ "elixir", ":os System Port Code apply" },
+	{ "guile",
+	    "system popen open-pipe open-input-pipe primitive-fork eval" },
+	{ "julia", "run ` pipeline eval include ccall" },
+	{ "osascript", "shell" },
+	{ "Rscript", "system shell pipe( eval source parse .C .Call dyn.load" },
 };
 
 static const char *

@@ -52,7 +52,8 @@ struct program {
  * them, "w-1" all but the first, "wl" the last, "w2" the second; "r" all are
  * read, "r-1" all but the first; "rwl": the last is written, the others are
  * read; "rw2": the second is written; "wr": all are both; "w+", "r+": "+x" is a
- * command of its own; "sed", "awk": the first is a script. */
+ * command of its own; "sed", "awk": the first is a script; "c": the first is
+ * code of an interpreter. */
 
 const struct program *program_find(const char *name, const char *sub);
 

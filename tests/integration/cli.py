@@ -25,6 +25,24 @@ def helps(box):
     doctor = box.do("doctor")
     lib.equal(doctor.status, 0, "doctor", doctor)
     lib.check("workers can run here" in doctor.out, "doctor says so", doctor)
+    for settings, said in (
+            ({}, "model: builtin"),
+            ({"hooks": {"Foo": []}}, 'there is no event "Foo"'),
+            ({"monitor": {"rules": 5}}, '"monitor"'),
+            ({"model": "x/y"}, 'no provider "x"'),
+            ({"permissions": {"deny": ["Bash("]}}, 'deny rule "Bash("'),
+            ({"network": {"allow": [5]}}, "network.allow"),
+            ({"network": {"fetch": 5}}, "network.fetch"),
+            ({"sandbox": {"memory": "x"}}, '"memory"'),
+            ({"colour": 1}, '"colour"')):
+        config = os.path.join(box.home, "config")
+        lib.write(os.path.join(config, "foray", "settings.json"),
+                  json.dumps(settings))
+        r = box.do("doctor", env={"XDG_CONFIG_HOME": config})
+        row = [x for x in r.out.split("\n") if x.startswith("settings ")]
+        lib.check(len(row) == 1 and said in row[0] and
+                  ("WRONG" in row[0]) == bool(settings) and r.status == 0,
+                  "doctor reads the settings: " + said, r)
 
 
 def no_runs(box):

@@ -247,12 +247,17 @@ def inputs(b):
     lib.check(any(f["tool_name"] == "read_file" and
                   "nowhere" in f["error"] for f in failures),
               "PostToolUseFailure", failures)
+    lib.equal([f["tool_input"] for f in failures
+               if f["tool_name"] == "read_file"],
+              [{"path": "nowhere", "file_path": b.repo + "/nowhere"}],
+              "a file's absolute name stands beside its path")
     env = lib.read(os.path.join(b.box.home, "env"))
     lib.check(KEY not in env and "sk-other" not in env and "API_KEY" not in
               env and "FORAY_X" not in env, "no key is in its environment",
               env)
     lib.check("FORAY_RUN=" + os.path.basename(run) in env and
-              "FORAY_PROJECT_DIR=" + b.repo in env and "PATH=" in env,
+              "\nFORAY_PROJECT_DIR=" + b.repo in env and
+              "CLAUDE_PROJECT_DIR=" + b.repo in env and "PATH=" in env,
               "what it may know is", env)
     lib.equal(lib.read(fds).split(), ["0", "1", "2", "3"],
               "no descriptor is inherited (3 is that of ls)")

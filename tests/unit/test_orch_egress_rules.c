@@ -170,7 +170,7 @@ test_limit(void **state unused_arg)
 	struct err e;
 	size_t i;
 
-	for (i = 0; i < RULES_MAX; i++)
+	for (i = 0; i < NET_RULES_MAX; i++)
 		assert_int_equal(net_rules_add(&r, "a.org", &e), 0);
 	assert_int_equal(net_rules_add(&r, "a.org", &e), ERR_USAGE);
 	net_rules_clear(&r);

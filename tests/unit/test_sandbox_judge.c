@@ -321,6 +321,38 @@ test_parts(void **state)
 	rules_free(r);
 }
 
+/* An allow rule that is nearly enough is named, with what it lacks. */
+static void
+test_nearly(void **state)
+{
+	static const struct {
+		const char *allow, *def, *command, *reason;
+	} near[] = {
+		{ "Bash(sudo *)", "allow", "sudo ls -l",
+		    "Bash(sudo *) does not spell it out" },
+		{ "Bash(git *)", "allow", "git -c core.pager=x log",
+		    "Bash(git *) does not spell it out" },
+		{ "Bash(timeout *)", "ask", "timeout 5 rm x",
+		    "Bash(timeout *) does not spell out what it may start" },
+		{ "Bash(ls *)", "allow", "sudo id",
+		    "asked for: sudo (built in)" },
+	};
+	struct verdict v;
+	struct rules *r;
+
+	(void)state;
+	for (size_t i = 0; i < nitems(near); i++) {
+		r = rules_of(json_pack("{s:[s], s:s}", "allow", near[i].allow,
+		    "default", near[i].def));
+		judge_command(r, near[i].command, &place, &v);
+		if (v.ruling != RULING_ASK ||
+		    !text_ends(v.reason, near[i].reason))
+			fail_msg("%s: %s", near[i].command, v.reason);
+		verdict_clear(&v);
+		rules_free(r);
+	}
+}
+
 static void
 test_tools(void **state)
 {
@@ -374,6 +406,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_nearly),
 		cmocka_unit_test(test_tools),
 		cmocka_unit_test(test_everyday),
 	};
