@@ -8,7 +8,6 @@
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/text.h"
-#include "orchestrator/gateway/provider.h"
 #include "orchestrator/gateway/provider_builtin.h"
 #include "orchestrator/repair/reading.h"
 #include "orchestrator/repair/suspect.h"
@@ -555,43 +554,4 @@ builtin_reply(struct builtin *b, const char *worker, const json_t *conv,
 	w->last_len = n;
 	*ret_message = reply;
 	return 0;
-}
-
-static void
-provider_ask(void *self, const struct provider_ask *q, void **ret_call)
-{
-	struct err e;
-	json_t *message = NULL;
-	int r = builtin_reply(self, q->worker, q->conv, &message, &e);
-
-	*ret_call = NULL;
-	provider_answer_now(q, message, r < 0 ? e.text : NULL);
-}
-
-static void
-provider_worker_gone(void *self, const char *worker)
-{
-	builtin_worker_gone(self, worker);
-}
-
-static void
-provider_free(void *self)
-{
-	builtin_free(self);
-}
-
-void
-provider_builtin_until(const struct provider *p, uint64_t at_ms)
-{
-	builtin_until(p->self, at_ms);
-}
-
-void
-provider_builtin(struct provider *ret, uint64_t seed)
-{
-	*ret = (struct provider){ .name = "builtin",
-		.ask = provider_ask,
-		.worker_gone = provider_worker_gone,
-		.free = provider_free,
-		.self = builtin_create(seed) };
 }

@@ -100,8 +100,8 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 static void
 on_model(struct run *r, struct worker *w, const struct msg *m)
 {
-	gateway_ask(models_gateway(r, w->subtask), w->name, w->subtask->id, w->attempt,
-	    &w->subtask->ledger, &m->u.model);
+	gateway_ask(models_gateway(r, w->subtask), w->name, w->subtask->id,
+	    w->attempt, &w->subtask->ledger, &m->u.model);
 	if (r->ledger.out && !r->no_more) {
 		r->no_more = true;
 		log_debug("budget: nothing new is started");

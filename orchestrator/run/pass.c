@@ -9,6 +9,7 @@
 #include "common/num.h"
 #include "common/text.h"
 #include "orchestrator/run/pass.h"
+#include "orchestrator/run/settings.h"
 #include "orchestrator/run/topology.h"
 
 #define LABEL STORE_FREE /* "builtin-" */
@@ -25,25 +26,6 @@ struct pass {
 
 /* --- is there one? ------------------------------------------------------- */
 
-static int
-read_limit(const json_t *settings, uint64_t *ret, struct err *e)
-{
-	const json_t *j = json_object_get(settings, "builtin_pass");
-
-	if (json_is_false(j)) {
-		*ret = 0;
-		return 0;
-	}
-	if (j == NULL)
-		return 0;
-	if (!json_is_string(j) ||
-	    num_duration_ms(json_string_value(j), "", ret, e) < 0)
-		return err_set(e, ERR_SYNTAX,
-		    "settings: \"builtin_pass\" is a time such as \"10s\", or "
-		    "false");
-	return 0;
-}
-
 int
 pass_create(struct run *r, const json_t *settings, struct err *e)
 {
@@ -58,7 +40,7 @@ pass_create(struct run *r, const json_t *settings, struct err *e)
 		free(began);
 		return 0;
 	}
-	if ((rc = read_limit(settings, &limit, e)) < 0)
+	if ((rc = settings_pass(settings, &limit, e)) < 0)
 		return rc;
 	if (r->endpoint == NULL && r->o.no_builtin)
 		return err_set(e, ERR_USAGE,
@@ -99,8 +81,7 @@ pass_free(struct run *r)
 bool
 pass_is_label(const char *label)
 {
-	return text_starts(label, LABEL) ||
-	    text_starts(label, "verify-" LABEL);
+	return text_starts(label, LABEL) || text_starts(label, "verify-" LABEL);
 }
 
 struct gateway *
@@ -112,8 +93,7 @@ pass_gateway(const struct run *r)
 unsigned
 pass_workers(const struct run *r)
 {
-	return r->cpus != 0 && r->cpus < r->o.workers ? r->cpus
-						      : r->o.workers;
+	return r->cpus != 0 && r->cpus < r->o.workers ? r->cpus : r->o.workers;
 }
 
 /* --- its time ------------------------------------------------------------ */
@@ -274,8 +254,9 @@ pass_planned(struct run *r, const struct subtask *plan)
 	if (plan->findings.n == 0 || !pass_has_time(r)) {
 		json_decref(list);
 		skipped(r,
-		    plan->findings.n == 0 ? plan->reason
-					  : "reading the sources took its time");
+		    plan->findings.n == 0
+			? plan->reason
+			: "reading the sources took its time");
 		return;
 	}
 	/* Each helps with what is left of all places. */
@@ -297,8 +278,7 @@ pass_hypothesis_id(const struct subtask *t, char *dst, size_t size)
 {
 	if (t->hypothesis_id == NULL)
 		return NULL;
-	(void)snprintf(
-	    dst, size, "H%s", t->hypothesis_id + strlen(LABEL));
+	(void)snprintf(dst, size, "H%s", t->hypothesis_id + strlen(LABEL));
 	return dst;
 }
 
@@ -332,7 +312,8 @@ pass_note(const struct run *r, struct buf *b)
 		    t->state != SUBTASK_DONE ||
 		    strcmp(t->verdict, "fixed") == 0)
 			continue;
-		s = xasprintf("%s, but it does not hold: %s", t->fix, t->reason);
+		s = xasprintf(
+		    "%s, but it does not hold: %s", t->fix, t->reason);
 		n = note_line(b, n, s);
 		free(s);
 	}

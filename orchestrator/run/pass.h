@@ -56,8 +56,7 @@ bool pass_is_label(const char *label);
 unsigned pass_workers(const struct run *r);
 /* What the built-in model calls the hypothesis of one of its explores ("H1"),
  * in dst; NULL when it has none. */
-const char *pass_hypothesis_id(
-    const struct subtask *t, char *dst, size_t size);
+const char *pass_hypothesis_id(const struct subtask *t, char *dst, size_t size);
 /* The same for all workers and once it is over always the same; nothing when it
  * found out nothing. */
 void pass_note(const struct run *r, struct buf *b);

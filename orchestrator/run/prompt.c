@@ -60,8 +60,7 @@ static uint64_t
 limit_ms(const struct run *r, const struct subtask *t)
 {
 	uint64_t cpus = r->cpus != 0 ? r->cpus : 1;
-	uint64_t runs =
-	    (uint64_t)sched_workers(r, t) * sched_parallel(r, t);
+	uint64_t runs = (uint64_t)sched_workers(r, t) * sched_parallel(r, t);
 	uint64_t share = (runs + cpus - 1) / cpus;
 	uint64_t ms = 3 * r->base.test_ms * (share > 1 ? share : 1);
 
@@ -83,9 +82,9 @@ facts(const struct run *r, const struct subtask *t)
 		(void)json_array_append_new(guarded,
 		    json_str_lossy(r->guarded.v[i], strlen(r->guarded.v[i])));
 	return json_pack("{s:s, s:s?, s:s?, s:o, s:o, s:s, s:I, s:I, s:i, s:o}",
-	    "role", kind_str(t->kind), "hypothesis_id", id,
-	    "hypothesis", t->hypothesis, "tests", json_from_strv(&r->tests),
-	    "failing", json_from_strv(&r->base.failing), "output",
+	    "role", kind_str(t->kind), "hypothesis_id", id, "hypothesis",
+	    t->hypothesis, "tests", json_from_strv(&r->tests), "failing",
+	    json_from_strv(&r->base.failing), "output",
 	    r->base.output != NULL ? r->base.output : "", "test_ms",
 	    (json_int_t)r->base.test_ms, "limit_ms", (json_int_t)limit_ms(r, t),
 	    "parallel", (int)sched_parallel(r, t), "guarded", guarded);

@@ -155,8 +155,7 @@ is_held_back(const struct run *r, const struct subtask *t)
 
 	if (t->kind != KIND_EXPLORE)
 		return false;
-	if (!t->pass &&
-	    (r->no_more || is_decided_soon(r) || pass_under_way(r)))
+	if (!t->pass && (r->no_more || is_decided_soon(r) || pass_under_way(r)))
 		return true;
 	TAILQ_FOREACH (s, &r->subtasks, entry)
 		n += s->kind == KIND_EXPLORE && s->state == SUBTASK_RUNNING;
@@ -328,8 +327,8 @@ sched_host_down(struct run *r, struct host *h, const char *why)
 
 /* End what runs of these and what waits; their subtasks count as done. */
 void
-sched_cancel(struct run *r, bool (*which)(const struct subtask *),
-    const char *why)
+sched_cancel(
+    struct run *r, bool (*which)(const struct subtask *), const char *why)
 {
 	struct msg m = { .type = MSG_CANCEL };
 	struct subtask *t;

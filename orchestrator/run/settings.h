@@ -34,6 +34,10 @@ int settings_profile(const json_t *settings, const char *named,
  * it would use; yours. */
 int settings_check(const char *root, char **ret_model, struct err *e);
 
+/* How long the built-in model's pass may take, in milliseconds; 0: false. *ret
+ * stays as it is when the settings don't say. */
+int settings_pass(const json_t *settings, uint64_t *ret, struct err *e);
+
 /* The person's own notes for models, $XDG_CONFIG_HOME/foray/AGENTS.md: clean
  * text of at most max bytes; "" when there is none. Yours. */
 int settings_notes(size_t max, char **ret, struct err *e);

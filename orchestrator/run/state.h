@@ -3,10 +3,11 @@
  *
  * A run goes through phases. Work is a list of subtasks: `baseline` first, with
  * green tests and a task `reproduce` and `confirm` (reproduce.h), before a paid
- * model a pass of the built-in one (pass.h), then `plan`, which yields one `explore` a hypothesis; each explore that says
- * "fixed" yields a `verify`. A subtask is tried in numbered attempts, each by a
- * worker of its own; its first summary counts. sched.c gives subtasks to free
- * slots, results.c takes summaries, run.c begins and ends.
+ * model a pass of the built-in one (pass.h), then `plan`, which yields one
+ * `explore` a hypothesis; each explore that says "fixed" yields a `verify`. A
+ * subtask is tried in numbered attempts, each by a worker of its own; its first
+ * summary counts. sched.c gives subtasks to free slots, results.c takes
+ * summaries, run.c begins and ends.
  */
 #ifndef ORCHESTRATOR_RUN_STATE_H
 #define ORCHESTRATOR_RUN_STATE_H
@@ -188,8 +189,8 @@ struct worker *sched_worker(struct run *r, const char *name);
 void sched_worker_exit(
     struct run *r, struct worker *w, const struct msg_worker_exit *m);
 void sched_host_down(struct run *r, struct host *h, const char *why);
-void sched_cancel(struct run *r, bool (*which)(const struct subtask *),
-    const char *why);
+void sched_cancel(
+    struct run *r, bool (*which)(const struct subtask *), const char *why);
 size_t sched_count(
     const struct run *r, enum kind kind, enum subtask_state state);
 bool sched_idle(const struct run *r); /* nothing waits, nothing runs */

@@ -26,7 +26,7 @@ struct trial {
 	bool stop_on_pass;
 	uint64_t end_ms; /* of all together; 0: none */
 	size_t n;        /* edits */
-	size_t next; /* not yet started */
+	size_t next;     /* not yet started */
 	size_t done;
 	bool stopped;
 	json_t *passed;
