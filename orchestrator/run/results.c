@@ -49,14 +49,19 @@ summary_json(const struct worker *w, const struct msg_summary *m)
 	    "per_test", m->per_test);
 }
 
+static char *
+patch_path(const struct run *r, const struct subtask *t)
+{
+	return path_joinf(
+	    store_dir(r->store), "patches/%s-%.8s.patch", t->label, t->id);
+}
+
 static void
 save_patch(const struct run *r, const struct subtask *t)
 {
 	struct err e = { 0 };
-	char *path;
+	char *path = patch_path(r, t);
 
-	path = path_joinf(
-	    store_dir(r->store), "patches/%s-%.8s.patch", t->label, t->id);
 	if (file_write(path, t->patch, t->patch_len, 0600, &e) < 0)
 		log_warn("%s", e.text);
 	free(path);
@@ -204,7 +209,8 @@ after_explore(struct run *r, struct subtask *t)
 	free(label);
 }
 
-#define AGAIN_MAX 3 /* attempts at one hypothesis that are paid for */
+#define SOON_MS 5000 /* tests that take no longer are soon run once more */
+#define AGAIN_MAX 3  /* attempts at one hypothesis that are paid for */
 
 /* The patch was no fix: the hypothesis goes on where it stopped. */
 void
@@ -236,15 +242,64 @@ cost(const struct subtask *t)
 	return s->micro > 0 ? s->micro : s->calls;
 }
 
+static bool
+is_explore(const struct subtask *t)
+{
+	return t->kind == KIND_EXPLORE;
+}
+
+static bool
+is_verifying(const struct run *r)
+{
+	return sched_count(r, KIND_VERIFY, SUBTASK_WAITING) > 0 ||
+	    sched_count(r, KIND_VERIFY, SUBTASK_RUNNING) > 0;
+}
+
+/* Small edits that pass are often several: those of the built-in model that
+ * were found by then are looked at, too, where that costs neither time nor
+ * money. */
+static bool
+is_one_of_several(const struct run *r, const struct subtask *t)
+{
+	return models_builtin(r, t->of) && r->base.test_ms <= SOON_MS &&
+	    is_verifying(r);
+}
+
+json_t *
+results_others(const struct run *r)
+{
+	const struct subtask *t;
+	json_t *list = NULL;
+	char *path;
+
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (!t->holds || t == r->winner)
+			continue;
+		if (list == NULL)
+			list = json_array();
+		path = patch_path(r, t->of);
+		(void)json_array_append_new(list,
+		    json_pack("{s:s, s:s, s:s, s:s}", "candidate", t->of->label,
+			"subtask", t->of->id, "fix", t->fix, "patch", path));
+		free(path);
+	}
+	return list;
+}
+
 void
 results_accept(struct run *r, struct subtask *t)
 {
+	t->holds = true;
 	if (r->winner == NULL ||
 	    select_better(t->patch, t->patch_len, cost(t->of), r->winner->patch,
 		r->winner->patch_len, cost(r->winner->of)))
 		r->winner = t;
-	if (!r->o.all)
-		run_end(r, EXIT_FIXED, "fixed", "%s", t->fix);
+	if (r->o.all)
+		return;
+	if (is_one_of_several(r, t))
+		sched_cancel(r, is_explore, "a fix is verified");
+	else
+		run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->fix);
 }
 
 static void
@@ -256,6 +311,8 @@ after_verify(struct run *r, struct subtask *t)
 	    json_pack("{s:b, s:s, s:s, s:s, s:o}", "ok", ok, "reason",
 		t->reason, "subtask", t->id, "candidate", t->of->label,
 		"warnings", json_from_strv(&t->findings)));
+	if (!ok && r->winner != NULL && !r->o.all)
+		return;
 	if (!ok && strcmp(t->of->verdict, "fixed") == 0)
 		results_again(r, t->of);
 	else if (ok && review_wanted(r, t) && !r->no_more)
@@ -487,6 +544,10 @@ results_check(struct run *r)
 	r->no_more |= r->ledger.out;
 	if (r->phase != PHASE_EXPLORE)
 		return;
+	if (r->winner != NULL && !r->o.all && !is_verifying(r)) {
+		run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->fix);
+		return;
+	}
 	if (r->no_more) {
 		if (sched_count(r, KIND_EXPLORE, SUBTASK_RUNNING) > 0 ||
 		    sched_count(r, KIND_VERIFY, SUBTASK_RUNNING) > 0 ||

@@ -77,6 +77,7 @@ struct subtask {
 	char *patch;
 	size_t patch_len;
 	char *fix;          /* verify: what the patch does, for a person */
+	bool holds;         /* verify: and nothing more is against it */
 	struct subtask *of; /* verify, confirm: that which found the patch */
 	struct reproducer *repro; /* reproduce: it is well-formed */
 	char *wrong;              /* reproduce, confirm: why it was refused */
@@ -233,6 +234,9 @@ void results_take(
 void results_consequences(struct run *r);
 /* A verified patch is taken; one that was not good enough is tried again. */
 void results_accept(struct run *r, struct subtask *verify);
+/* The verified patches besides the winner's, for the end's event; NULL: none.
+ */
+json_t *results_others(const struct run *r);
 void results_again(struct run *r, const struct subtask *found);
 void results_failed(struct run *r, struct subtask *t, const char *why);
 /* After each change: is the run over? */

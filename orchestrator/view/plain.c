@@ -313,6 +313,9 @@ on_run_finished(struct plain *p, const json_t *ev)
 	printed(p, ev, str(ev, "status"), "%s", str(ev, "reason"));
 	json_array_foreach (json_object_get(ev, "warnings"), i, v)
 		printed(p, ev, "warning", "%s", json_string_value(v));
+	json_array_foreach (json_object_get(ev, "others"), i, v)
+		printed(p, ev, "", "%s holds, too: %s (%s)",
+		    str(v, "candidate"), str(v, "fix"), str(v, "patch"));
 	put_bill(p, ev, u);
 	if (strcmp(str(ev, "evidence"), "reproducer") == 0)
 		printed(p, ev, "evidence",
