@@ -61,7 +61,9 @@ with lib.Box() as the_box:
               {e["candidate"] for e in again.all("verified") if e["ok"]},
               {e["candidate"] for e in result.all("verified") if e["ok"]},
               "--all: replayed", again)
-    result, rest = named(the_box, tree)
+    # Time for the other worker to find its own.
+    result, rest = named(the_box, tree, "-k", "sleep 2")
+    lib.check(rest, "there are several", result)
     events = result.events
     first = next(i for i, e in enumerate(events) if e["event"] == "verified")
     found = {e["label"] for e in events[:first] if e["event"] == "summary" and
