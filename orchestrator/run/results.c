@@ -265,6 +265,15 @@ is_one_of_several(const struct run *r, const struct subtask *t)
 	    is_verifying(r);
 }
 
+/* The others have had their time. */
+static void
+on_waited(void *ctx)
+{
+	struct run *r = ctx;
+
+	run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->fix);
+}
+
 json_t *
 results_others(const struct run *r)
 {
@@ -296,10 +305,12 @@ results_accept(struct run *r, struct subtask *t)
 		r->winner = t;
 	if (r->o.all)
 		return;
-	if (is_one_of_several(r, t))
-		sched_cancel(r, is_explore, "a fix is verified");
-	else
+	if (!is_one_of_several(r, t)) {
 		run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->fix);
+		return;
+	}
+	sched_cancel(r, is_explore, "a fix is verified");
+	(void)loop_timer_add(r->loop, 2 * SOON_MS, 0, on_waited, r);
 }
 
 static void

@@ -76,4 +76,9 @@ with lib.Box() as the_box:
     begun = [e["label"] for e in events[first:] if e["event"] == "assigned" and
              e["kind"] == "explore"]
     lib.equal(begun, [], "nothing is begun after it", result)
+    # One of them takes for ever to be verified.
+    result, rest = named(the_box, tree, "-k", "sleep 2", "-k",
+                         "grep -q '+ 1' one.sh || sleep 100")
+    lib.check(len(result.all("verify_started")) > 1 and not rest and
+              result.seconds < 40, "nobody waits for long", result)
 lib.done()
