@@ -62,7 +62,7 @@ with lib.Box() as the_box:
               {e["candidate"] for e in result.all("verified") if e["ok"]},
               "--all: replayed", again)
     # Time for the other worker to find its own.
-    result, rest = named(the_box, tree, "-k", "sleep 2")
+    result, rest = named(the_box, tree, "-k", "sleep 3")
     lib.check(rest, "there are several", result)
     events = result.events
     first = next(i for i, e in enumerate(events) if e["event"] == "verified")
@@ -76,9 +76,10 @@ with lib.Box() as the_box:
     begun = [e["label"] for e in events[first:] if e["event"] == "assigned" and
              e["kind"] == "explore"]
     lib.equal(begun, [], "nothing is begun after it", result)
-    # One of them takes for ever to be verified.
-    result, rest = named(the_box, tree, "-k", "sleep 2", "-k",
-                         "grep -q '+ 1' one.sh || sleep 100")
+    # One of them takes for ever to be verified (by a command that names no file:
+    # those would be protected).
+    result, rest = named(the_box, tree, "-k", "sleep 3", "-k",
+                         "cat o*.sh | grep -q '+ 1' || sleep 100")
     lib.check(len(result.all("verify_started")) > 1 and not rest and
               result.seconds < 40, "nobody waits for long", result)
 lib.done()
