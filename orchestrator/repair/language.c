@@ -14,6 +14,7 @@ static const struct language languages[] = {
 	{ "php", "php", DIALECT_C, "// #" },
 	{ "js mjs cjs jsx ts mts cts tsx", "node deno", DIALECT_JS, "//" },
 	{ "awk", "awk", DIALECT_JS, "#" },
+	{ "pl pm t", "perl", DIALECT_JS, "#" },
 	{ "py pyi pyw pyx nim gd", "python", DIALECT_PY, "#" },
 	{ "rb cr", "ruby", DIALECT_PY, "#" },
 	{ "sh bash ksh zsh bats", "sh", DIALECT_SH, "#" },
