@@ -104,15 +104,19 @@ is_search(const struct subtask *t)
 	return t->pass && (t->kind == KIND_PLAN || t->kind == KIND_EXPLORE);
 }
 
+static bool
+is_open(const struct subtask *t)
+{
+	return t->state == SUBTASK_WAITING || t->state == SUBTASK_RUNNING;
+}
+
 bool
 pass_under_way(const struct run *r)
 {
 	const struct subtask *t;
 
 	TAILQ_FOREACH (t, &r->subtasks, entry)
-		if (t->pass &&
-		    (t->state == SUBTASK_WAITING ||
-			t->state == SUBTASK_RUNNING))
+		if (t->pass && is_open(t))
 			return true;
 	return false;
 }
@@ -126,15 +130,36 @@ pass_has_time(const struct run *r)
 }
 
 static void
+say(struct run *r, json_t *hypotheses, const char *reason)
+{
+	run_event(r, "planned",
+	    json_pack("{s:s, s:b, s:o, s:s}", "model", "builtin", "pass", true,
+		"hypotheses", hypotheses, "reason", reason));
+}
+
+static void
+skipped(struct run *r, const char *why)
+{
+	char *s = xasprintf("the built-in pass is left out: %s", why);
+
+	say(r, json_array(), s);
+	free(s);
+}
+
+static void
 on_late(void *ctx)
 {
 	struct run *r = ctx;
+	const struct subtask *t;
 
 	if (r->phase == PHASE_END)
 		return;
+	TAILQ_FOREACH (t, &r->subtasks, entry)
+		if (t->pass && t->kind == KIND_PLAN && is_open(t)) {
+			skipped(r, "reading the sources took its time");
+			r->phase = PHASE_EXPLORE;
+		}
 	sched_cancel(r, is_search, "the built-in model's time is over");
-	if (r->phase == PHASE_PLAN && !pass_under_way(r))
-		r->phase = PHASE_EXPLORE;
 	results_check(r);
 	sched_pump(r);
 }
@@ -153,23 +178,6 @@ set_clock(struct run *r, uint64_t began_ms)
 	(void)loop_timer_add(r->loop,
 	    (p->end_ms > now ? p->end_ms - now : 0) + PASS_GRACE_MS, 0, on_late,
 	    r);
-}
-
-static void
-say(struct run *r, json_t *hypotheses, const char *reason)
-{
-	run_event(r, "planned",
-	    json_pack("{s:s, s:b, s:o, s:s}", "model", "builtin", "pass", true,
-		"hypotheses", hypotheses, "reason", reason));
-}
-
-static void
-skipped(struct run *r, const char *why)
-{
-	char *s = xasprintf("the built-in pass is left out: %s", why);
-
-	say(r, json_array(), s);
-	free(s);
 }
 
 static bool
