@@ -27,6 +27,7 @@ enum {
 	OPT_ASK,
 	OPT_TOPOLOGY,
 	OPT_SEED,
+	OPT_NO_BUILTIN,
 	OPT_ALL,
 	OPT_APPLY,
 	OPT_BRANCH,
@@ -51,6 +52,7 @@ static const struct option options[] = {
 	{ "max-usd", required_argument, NULL, CMD_MAX_USD },
 	{ "topology", required_argument, NULL, OPT_TOPOLOGY },
 	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "no-builtin", no_argument, NULL, OPT_NO_BUILTIN },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "apply", no_argument, NULL, OPT_APPLY },
 	{ "branch", required_argument, NULL, OPT_BRANCH },
@@ -73,6 +75,8 @@ static const char help[] =
     "the settings\n"
     "      --topology NAME   hypotheses, single, escalate (builtin: "
     "hypotheses; else escalate)\n"
+    "      --no-builtin      with a model that is paid for: builtin does not "
+    "try first\n"
     "  -f, --file FILE       read the TASK from FILE (- is stdin)\n"
     "      --protect GLOB    more files that no worker may change\n"
     "      --profile NAME    sandbox of commands: strict, default, build, "
@@ -201,6 +205,9 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 		return topology_check(arg, e);
 	case OPT_SEED:
 		return num_u64(arg, 0, UINT64_MAX, "--seed", &o->seed, e);
+	case OPT_NO_BUILTIN:
+		o->no_builtin = true;
+		break;
 	case OPT_ALL:
 		o->all = true;
 		break;
@@ -266,6 +273,11 @@ cmd_run_main(int argc, char **argv)
 	}
 	o.task = task;
 	if (o.model != NULL && text_starts(o.model, "replay:")) {
+		if (o.no_builtin) {
+			ret = cmd_usage(&cmd_run,
+			    "--no-builtin: a replay does what was recorded");
+			goto out;
+		}
 		replay = path_join(".", o.model + strlen("replay:"));
 		o.replay = o.model[strlen("replay:")] == '/'
 		    ? o.model + strlen("replay:")

@@ -121,6 +121,30 @@ on_row(const struct store_row *row, void *ctx unused_arg)
 	return 0;
 }
 
+/* Patches that hold besides the one that was kept. */
+static int
+on_end(const char *name, const char *body, void *ctx unused_arg)
+{
+	json_t *ev = NULL, *v;
+	const char *s;
+	size_t i;
+
+	if (strcmp(name, "run_finished") != 0 ||
+	    json_parse(body, strlen(body), 1 << 20, &ev, NULL) < 0)
+		return 0;
+	json_array_foreach (json_object_get(ev, "others"), i, v) {
+		s = "";
+		(void)json_get_str(v, "candidate", true, &s, NULL);
+		put("holds    ", s, " as well: ");
+		(void)json_get_str(v, "fix", true, &s, NULL);
+		put("", s, "\n");
+		(void)json_get_str(v, "patch", true, &s, NULL);
+		put("         ", s, "\n");
+	}
+	json_decref(ev);
+	return 0;
+}
+
 /* What the monitor had to say. */
 static int
 on_event(const char *name, const char *body, void *ctx)
@@ -190,6 +214,7 @@ cmd_show_main(int argc, char **argv)
 	fact(s, "model");
 	(void)printf("%-9s%s\n", "dir", store_dir(s));
 	put_spend(s);
+	(void)store_events(s, 0, on_end, NULL);
 	(void)puts("subtasks");
 	r = store_subtasks(s, on_row, NULL, &e) < 0 ? cmd_fail(&e) : 0;
 	(void)store_events(s, 0, on_event, &any);

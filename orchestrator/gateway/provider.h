@@ -87,6 +87,7 @@ void provider_answer_now(
 
 /* Plays builtin (gateway/provider_builtin.h). */
 void provider_builtin(struct provider *ret, uint64_t seed);
+void provider_builtin_until(const struct provider *p, uint64_t at_ms);
 /* Makes one tool call, keeps its result, then finishes: `foray tool`. args is
  * JSON text, sent as it is (also when it is malformed: the worker judges it).
  */

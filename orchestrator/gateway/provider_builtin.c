@@ -6,8 +6,8 @@
 #include "common/compat.h"
 
 #include "common/log.h"
+#include "common/loop.h"
 #include "common/text.h"
-#include "orchestrator/gateway/provider.h"
 #include "orchestrator/gateway/provider_builtin.h"
 #include "orchestrator/repair/reading.h"
 #include "orchestrator/repair/suspect.h"
@@ -32,6 +32,7 @@ struct worker {
 
 struct builtin {
 	uint64_t seed;
+	uint64_t until_ms; /* 0: no limit */
 	struct queue *q;
 	struct source *src[SOURCES_MAX];
 	size_t n_src;
@@ -46,6 +47,23 @@ builtin_create(uint64_t seed)
 
 	b->seed = seed;
 	return b;
+}
+
+void
+builtin_until(struct builtin *b, uint64_t at_ms)
+{
+	b->until_ms = at_ms;
+}
+
+/* Whole seconds that are left, UINT64_MAX without a limit. */
+static uint64_t
+left_s(const struct builtin *b)
+{
+	uint64_t now = loop_now_ms();
+
+	if (b->until_ms == 0)
+		return UINT64_MAX;
+	return b->until_ms > now ? (b->until_ms - now) / 1000 : 0;
 }
 
 static void
@@ -226,9 +244,12 @@ nothing(struct builtin *b, const json_t *conv, const struct facts *f)
 static json_t *
 plan(struct builtin *b, const json_t *conv, const struct facts *f)
 {
-	json_t *reply = read_sources(b, conv, f), *list;
+	json_t *reply, *list;
 	char *reason;
 
+	if (left_s(b) == 0)
+		return stuck(conv, f, "The time for it is over.");
+	reply = read_sources(b, conv, f);
 	if (reply != NULL || (reply = nothing(b, conv, f)) != NULL)
 		return reply;
 	list = json_array();
@@ -332,8 +353,10 @@ deal(struct builtin *b, struct worker *w, const json_t *conv,
     const struct facts *f)
 {
 	uint32_t got[TRIAL_MAX];
-	size_t n = queue_next(b->q, w->id, f->hypothesis_id,
-	    trial_size(f, w->calls, w->errors), got);
+	uint64_t left = left_s(b);
+	size_t n = left == 0 ? 0
+			     : queue_next(b->q, w->id, f->hypothesis_id,
+				   trial_size(f, w->calls, w->errors), got);
 	size_t keep = n, own = queue_hypo_find(b->q, f->hypothesis_id), h;
 	const struct hypo *hy;
 	json_t *args, *reply;
@@ -343,6 +366,9 @@ deal(struct builtin *b, struct worker *w, const json_t *conv,
 		bool none = json_array_size(list) == 0;
 
 		queue_return(b->q, w->id);
+		if (left == 0)
+			return finish(conv, "stuck", f->hypothesis, list, NULL,
+			    "The time for it is over.");
 		if (none)
 			json_array_append_new(list,
 			    json_string("every candidate edit of this "
@@ -352,6 +378,9 @@ deal(struct builtin *b, struct worker *w, const json_t *conv,
 			 : "No candidate edit is left.");
 	}
 	args = trial_args(b->q, got, &keep, f);
+	if (left != UINT64_MAX)
+		json_object_set_new(
+		    args, "within_s", json_integer((json_int_t)left));
 	for (size_t i = keep; i < n; i++)
 		queue_undeal(b->q, got[i]);
 	h = queue_cand(b->q, got[0])->hypo;
@@ -525,37 +554,4 @@ builtin_reply(struct builtin *b, const char *worker, const json_t *conv,
 	w->last_len = n;
 	*ret_message = reply;
 	return 0;
-}
-
-static void
-provider_ask(void *self, const struct provider_ask *q, void **ret_call)
-{
-	struct err e;
-	json_t *message = NULL;
-	int r = builtin_reply(self, q->worker, q->conv, &message, &e);
-
-	*ret_call = NULL;
-	provider_answer_now(q, message, r < 0 ? e.text : NULL);
-}
-
-static void
-provider_worker_gone(void *self, const char *worker)
-{
-	builtin_worker_gone(self, worker);
-}
-
-static void
-provider_free(void *self)
-{
-	builtin_free(self);
-}
-
-void
-provider_builtin(struct provider *ret, uint64_t seed)
-{
-	*ret = (struct provider){ .name = "builtin",
-		.ask = provider_ask,
-		.worker_gone = provider_worker_gone,
-		.free = provider_free,
-		.self = builtin_create(seed) };
 }

@@ -24,6 +24,10 @@ struct builtin;
 /* One a run. Another seed tries candidates of equal score in another order. */
 struct builtin *builtin_create(uint64_t seed);
 void builtin_free(struct builtin *b);
+/* From then on (loop_now_ms(); 0: never) nothing new is planned or tried: an
+ * explorer that has not found anything ends with what it ruled out. Trials are
+ * cut so that they end by then. */
+void builtin_until(struct builtin *b, uint64_t at_ms);
 
 /* conv: JSON array of messages. ret_message: a new assistant message. 0, or
  * ERR_MODEL when the conversation is not one it can play in. */

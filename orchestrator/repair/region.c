@@ -79,6 +79,9 @@ name_before(const struct source *s, size_t i)
 	size_t none = s->n_tok, j = i, m;
 	bool arrow = false;
 
+	if (i > 1 && tok_kind(s, i - 1, TOK_IDENT) &&
+	    tok_in(s, i - 2, "sub function"))
+		return i - 1; /* Perl's take no list */
 	for (int n = 0; n < 14 && j-- > 0; n++) {
 		const struct token *t = &s->tok[j];
 
@@ -97,6 +100,8 @@ name_before(const struct source *s, size_t i)
 	if (m == 0)
 		return none;
 	m--;
+	if (m > 0 && tok_in(s, m - 1, "my our foreach"))
+		return none; /* what a loop gives its values to */
 	if (tok_kind(s, m, TOK_IDENT) && !arrow && !tok_in(s, m, not_names))
 		return m;
 	/* function (x) {, (x) => {: named by what they are given to. */

@@ -2,7 +2,7 @@
 #include "common/compat.h"
 
 #include "common/log.h"
-#include "orchestrator/repair/token.h"
+#include "orchestrator/repair/language.h"
 #include "orchestrator/repair/word.h"
 
 #define NEST_MAX 512
@@ -84,11 +84,11 @@ match_brackets(struct source *s)
 struct source *
 source_create(const char *path, const char *text, size_t len)
 {
-	enum token_dialect d = dialect_of(path, text, len);
+	const struct language *l = language_of(path, text, len);
 	struct lexer lx = { .line = 1 };
 	struct source *s;
 
-	if (d == DIALECT_NONE || len > SOURCE_MAX_BYTES ||
+	if (l == NULL || len > SOURCE_MAX_BYTES ||
 	    memchr(text, '\0', len) != NULL)
 		return NULL;
 	s = xcalloc(1, sizeof *s);
@@ -97,12 +97,13 @@ source_create(const char *path, const char *text, size_t len)
 	memcpy(s->text, text, len);
 	s->text[len] = '\0';
 	s->len = len;
-	s->dialect = d;
+	s->dialect = l->dialect;
+	s->comments = l->comments;
 	find_lines(s);
 	lx.s = s;
 	lx.end = len;
 	while (lx.pos < lx.end && !lx.full) {
-		if (d == DIALECT_SH)
+		if (s->dialect == DIALECT_SH)
 			lex_shell(&lx);
 		else
 			lex_token(&lx);

@@ -5,23 +5,9 @@
  */
 #include "common/compat.h"
 
-#include <strings.h>
-
 #include "common/log.h"
 #include "orchestrator/repair/token.h"
 #include "orchestrator/repair/word.h"
-
-static const struct {
-	const char *exts; /* as in a word list */
-	enum token_dialect dialect;
-} dialects[] = {
-	{ "c h cc hh cpp hpp cxx hxx m mm java go rs cs kt kts scala swift d "
-	  "dart zig v php proto",
-	    DIALECT_C },
-	{ "js mjs cjs jsx ts mts cts tsx", DIALECT_JS },
-	{ "py pyi pyw pyx rb cr nim gd", DIALECT_PY },
-	{ "sh bash ksh zsh bats", DIALECT_SH },
-};
 
 /* One list for all dialects, so without what programs of another language often
  * name their functions (range, map, match, where, end ...). */
@@ -49,35 +35,6 @@ static const char ops3[] = "=== !== **= //= <<= >>= ... &&= ||= ?\?= >>> ..=";
 static const char ops2[] =
     "== != <= >= && || ++ -- += -= *= /= %= &= |= ^= << >> -> => :: ** // "
     "?. ?? := ..";
-
-enum token_dialect
-dialect_of(const char *path, const char *text, size_t len)
-{
-	const char *base = strrchr(path, '/'), *dot;
-	size_t n = 0;
-
-	base = base != NULL ? base + 1 : path;
-	dot = strrchr(base, '.');
-	if (dot != NULL && dot != base) {
-		for (size_t i = 0; i < nitems(dialects); i++) {
-			if (word_find(dialects[i].exts, dot + 1,
-				strlen(dot + 1)) >= 0)
-				return dialects[i].dialect;
-		}
-		return DIALECT_NONE;
-	}
-	if (text == NULL || len < 3 || text[0] != '#' || text[1] != '!')
-		return DIALECT_NONE;
-	while (n < len && n < 200 && text[n] != '\n')
-		n++;
-	if (memmem(text, n, "python", 6) || memmem(text, n, "ruby", 4))
-		return DIALECT_PY;
-	if (memmem(text, n, "node", 4) || memmem(text, n, "deno", 4))
-		return DIALECT_JS;
-	if (memmem(text, n, "sh", 2))
-		return DIALECT_SH;
-	return DIALECT_NONE;
-}
 
 bool
 lex_add(struct lexer *lx, enum tok_kind kind, size_t from, size_t to,
@@ -391,22 +348,34 @@ newline_ends(const struct lexer *lx)
 }
 
 static bool
+is_line_comment(const struct lexer *lx)
+{
+	const char *w;
+	size_t n;
+
+	for (int k = 0; (w = word_at(lx->s->comments, k, &n)) != NULL; k++) {
+		if (lx->end - lx->pos >= n &&
+		    memcmp(lx->s->text + lx->pos, w, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
 lex_comment(struct lexer *lx)
 {
 	const char *t = lx->s->text + lx->pos, *hit;
 	size_t left = lx->end - lx->pos;
-	bool hash = lx->s->dialect == DIALECT_PY;
 
-	if (left > 1 && t[0] == '/' && t[1] == '*' && !hash) {
+	if (is_line_comment(lx)) {
+		hit = memchr(t, '\n', left);
+	} else if (left > 1 && t[0] == '/' && t[1] == '*' &&
+	    lx->s->dialect != DIALECT_PY) {
 		hit = memmem(t + 2, left - 2, "*/", 2);
-		lex_move(lx,
-		    hit != NULL ? lx->pos + (size_t)(hit - t) + 2 : lx->end);
-		return true;
-	}
-	if (!(hash && t[0] == '#') &&
-	    !(!hash && left > 1 && t[0] == '/' && t[1] == '/'))
+		hit = hit != NULL ? hit + 2 : NULL;
+	} else {
 		return false;
-	hit = memchr(t, '\n', left);
+	}
 	lex_move(lx, hit != NULL ? lx->pos + (size_t)(hit - t) : lx->end);
 	return true;
 }

@@ -82,6 +82,7 @@ struct source {
 	char *text; /* NUL-terminated */
 	size_t len;
 	enum token_dialect dialect;
+	const char *comments; /* language.h */
 	struct token *tok;
 	size_t n_tok;
 	uint32_t *line_off; /* n_line + 1 offsets; the last is len + 1 */

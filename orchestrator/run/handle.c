@@ -30,10 +30,9 @@ handle_send(struct run *r, struct worker *w, const struct msg *m)
 
 /* Is the model one of ours? It costs nothing. */
 static bool
-is_own(const struct run *r)
+is_own(const struct run *r, const struct subtask *t)
 {
-	return strcmp(r->model, "builtin") == 0 ||
-	    strcmp(r->model, "script") == 0;
+	return models_builtin(r, t) || strcmp(r->model, "script") == 0;
 }
 
 static void
@@ -62,7 +61,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	o->system = r->system;
 	o->prompt = prompt;
 	o->role = role;
-	o->memory = is_own(r) ? NULL : r->notes;
+	o->memory = is_own(r, t) ? NULL : r->notes;
 	o->hypothesis = t->hypothesis;
 	o->tests = msg_strs_of(&r->tests);
 	o->checks = msg_strs_of(&r->o.checks);
@@ -86,9 +85,9 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 		o->call_ms = 300000;
 	limits_task(&r->profile, o);
 	o->parallel = sched_parallel_of(r, t);
-	o->max_turns = is_own(r) ? 10000 : MAX_TURNS;
+	o->max_turns = is_own(r, t) ? 10000 : MAX_TURNS;
 	/* The built-in model reads its whole conversation each time. */
-	o->context = is_own(r) ? UINT32_MAX : r->context;
+	o->context = is_own(r, t) ? UINT32_MAX : r->context;
 	o->max_output = r->max_output;
 	handle_send(r, w, &out);
 	strv_clear(&tests);
@@ -101,8 +100,8 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 static void
 on_model(struct run *r, struct worker *w, const struct msg *m)
 {
-	gateway_ask(r->gateway, w->name, w->subtask->id, w->attempt,
-	    &w->subtask->ledger, &m->u.model);
+	gateway_ask(models_gateway(r, w->subtask), w->name, w->subtask->id,
+	    w->attempt, &w->subtask->ledger, &m->u.model);
 	if (r->ledger.out && !r->no_more) {
 		r->no_more = true;
 		log_debug("budget: nothing new is started");

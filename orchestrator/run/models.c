@@ -11,6 +11,7 @@
 #include "orchestrator/run/fetch.h"
 #include "orchestrator/run/hooks.h"
 #include "orchestrator/run/network.h"
+#include "orchestrator/run/pass.h"
 #include "orchestrator/run/settings.h"
 #include "orchestrator/run/state.h"
 
@@ -27,7 +28,7 @@ models_find(struct run *r, struct err *e)
 		r->model = store_get(r->old, "model");
 		if (r->model == NULL)
 			r->model = xstrdup("replay");
-		return 0;
+		return pass_create(r, NULL, e);
 	}
 	if ((rc = settings_load(&settings, e)) < 0)
 		return rc;
@@ -44,6 +45,8 @@ models_find(struct run *r, struct err *e)
 		    r, json_object_get(settings, "network"), &r->network, e);
 	if (rc == 0)
 		rc = hooks_create(r, settings, &r->hooks, e);
+	if (rc == 0 && r->o.tool == NULL)
+		rc = pass_create(r, settings, e);
 	r->review |= json_is_true(json_object_get(settings, "review"));
 	json_decref(settings);
 	if (rc == 0 && r->o.tool == NULL)
@@ -168,6 +171,7 @@ models_start(struct run *r, struct err *e)
 		r->endpoint = NULL;
 	}
 	r->gateway = gateway_create(r->store, &p, &ops, r->t0_ms);
+	pass_start(r, &ops);
 	if (r->old != NULL) {
 		status = store_get(r->old, "status");
 		gateway_replay(r->gateway, r->old,
@@ -193,10 +197,39 @@ models_ceiling(const struct run *r, size_t workers)
 	return json_real((double)most / 1e6);
 }
 
+bool
+models_builtin(const struct run *r, const struct subtask *t)
+{
+	return t->pass || strcmp(r->model, "builtin") == 0;
+}
+
+const char *
+models_of(const struct run *r, const struct subtask *t)
+{
+	switch (t->kind) {
+	case KIND_PLAN:
+	case KIND_EXPLORE:
+	case KIND_REPRODUCE:
+	case KIND_REVIEW:
+		return models_builtin(r, t) ? "builtin" : r->model;
+	default:
+		return NULL;
+	}
+}
+
+struct gateway *
+models_gateway(const struct run *r, const struct subtask *t)
+{
+	struct gateway *own = t->pass ? pass_gateway(r) : NULL;
+
+	return own != NULL ? own : r->gateway;
+}
+
 void
 models_free(struct run *r)
 {
 	network_free(r->network);
+	pass_free(r);
 	gateway_free(r->gateway);
 	fetches_free(r->fetches);
 	http_free(r->http);

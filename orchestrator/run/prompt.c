@@ -13,6 +13,7 @@
 #include "common/text.h"
 #include "orchestrator/run/hooks.h"
 #include "orchestrator/run/network.h"
+#include "orchestrator/run/pass.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/review.h"
 
@@ -56,10 +57,10 @@ prompt_system(const struct run *r)
  * took alone, and that as often as runs share a processor. Too tight loses
  * fixes, too loose only costs time where candidates hang. */
 static uint64_t
-limit_ms(const struct run *r)
+limit_ms(const struct run *r, const struct subtask *t)
 {
 	uint64_t cpus = r->cpus != 0 ? r->cpus : 1;
-	uint64_t runs = (uint64_t)r->o.workers * sched_parallel(r);
+	uint64_t runs = (uint64_t)sched_workers(r, t) * sched_parallel(r, t);
 	uint64_t share = (runs + cpus - 1) / cpus;
 	uint64_t ms = 3 * r->base.test_ms * (share > 1 ? share : 1);
 
@@ -70,24 +71,23 @@ static json_t *
 facts(const struct run *r, const struct subtask *t)
 {
 	json_t *guarded = json_array();
+	const char *id = t->hypothesis_id;
+	char own[32];
 	size_t i;
+
+	if (t->pass)
+		id = pass_hypothesis_id(t, own, sizeof own);
 
 	for (i = 0; i < r->guarded.n && i < MAX_GUARDED; i++)
 		(void)json_array_append_new(guarded,
 		    json_str_lossy(r->guarded.v[i], strlen(r->guarded.v[i])));
 	return json_pack("{s:s, s:s?, s:s?, s:o, s:o, s:s, s:I, s:I, s:i, s:o}",
-	    "role", kind_str(t->kind), "hypothesis_id", t->hypothesis_id,
-	    "hypothesis", t->hypothesis, "tests", json_from_strv(&r->tests),
-	    "failing", json_from_strv(&r->base.failing), "output",
+	    "role", kind_str(t->kind), "hypothesis_id", id, "hypothesis",
+	    t->hypothesis, "tests", json_from_strv(&r->tests), "failing",
+	    json_from_strv(&r->base.failing), "output",
 	    r->base.output != NULL ? r->base.output : "", "test_ms",
-	    (json_int_t)r->base.test_ms, "limit_ms", (json_int_t)limit_ms(r),
-	    "parallel", (int)sched_parallel(r), "guarded", guarded);
-}
-
-static bool
-is_builtin(const struct run *r)
-{
-	return strcmp(r->model, "builtin") == 0;
+	    (json_int_t)r->base.test_ms, "limit_ms", (json_int_t)limit_ms(r, t),
+	    "parallel", (int)sched_parallel(r, t), "guarded", guarded);
 }
 
 static void
@@ -118,7 +118,8 @@ add_known(const struct run *r, struct buf *b)
 	bool any = false;
 
 	TAILQ_FOREACH (t, &r->subtasks, entry) {
-		if (t->kind != KIND_EXPLORE || t->state != SUBTASK_DONE)
+		if (t->kind != KIND_EXPLORE || t->state != SUBTASK_DONE ||
+		    t->pass)
 			continue;
 		if (!any)
 			(void)buf_adds(b,
@@ -164,7 +165,7 @@ add_role(const struct run *r, const struct subtask *t, struct buf *b)
 {
 	unsigned n = 2 * r->o.workers;
 
-	if (is_builtin(r))
+	if (models_builtin(r, t))
 		(void)buf_addc(b, '\n');
 	if (t->kind == KIND_PLAN) {
 		add_known(r, b);
@@ -188,7 +189,7 @@ add_role(const struct run *r, const struct subtask *t, struct buf *b)
 		    "Your hypothesis (%s): %s\nShow it or refute it; others "
 		    "work on other hypotheses.\n",
 		    t->hypothesis_id, t->hypothesis);
-	if (t->kind == KIND_EXPLORE && !is_builtin(r))
+	if (t->kind == KIND_EXPLORE && !models_builtin(r, t))
 		add_failed(r, t, b);
 }
 
@@ -236,10 +237,11 @@ prompt_task(const struct run *r, const struct subtask *t)
 		(void)buf_printf(
 		    &b, "From hooks of the person:\n%s\n\n", hooks_context(r));
 	add_tests(r, &b);
-	if (is_builtin(r)) {
+	if (models_builtin(r, t)) {
 		add_role(r, t, &b);
 		add_facts(r, t, &b);
 	} else {
+		pass_note(r, &b);
 		add_output(r, &b);
 	}
 	return buf_detach(&b, NULL);
@@ -251,7 +253,7 @@ prompt_role(const struct run *r, const struct subtask *t)
 	struct buf b;
 
 	buf_init(&b, BUF_NOMAX);
-	if (!is_builtin(r)) {
+	if (!models_builtin(r, t)) {
 		add_role(r, t, &b);
 		if (t->hypothesis == NULL && t->kind == KIND_EXPLORE)
 			(void)buf_adds(&b, "Find the cause and fix it.\n");
@@ -262,6 +264,13 @@ prompt_role(const struct run *r, const struct subtask *t)
 #define LATE_FINDINGS 12
 #define LATE_LINE 240
 
+/* What the pass ruled out stands in the prompt: it does not change. */
+static bool
+is_sibling(const struct worker *w, const struct subtask *t)
+{
+	return t != w->subtask && t->kind == KIND_EXPLORE && !t->pass;
+}
+
 /* What siblings have ruled out, the latest last. */
 static void
 late_findings(const struct run *r, const struct worker *w, struct buf *b)
@@ -270,13 +279,13 @@ late_findings(const struct run *r, const struct worker *w, struct buf *b)
 	size_t n = 0, i;
 
 	TAILQ_FOREACH (t, &r->subtasks, entry)
-		if (t != w->subtask && t->kind == KIND_EXPLORE)
+		if (is_sibling(w, t))
 			n += t->findings.n;
 	if (n == 0)
 		return;
 	(void)buf_adds(b, "Found out by others so far:\n");
 	TAILQ_FOREACH (t, &r->subtasks, entry) {
-		if (t == w->subtask || t->kind != KIND_EXPLORE)
+		if (!is_sibling(w, t))
 			continue;
 		for (i = 0; i < t->findings.n; i++) {
 			const char *s = t->findings.v[i];

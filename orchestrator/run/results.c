@@ -13,6 +13,7 @@
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/run/approve.h"
+#include "orchestrator/run/pass.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/review.h"
 #include "orchestrator/run/topology.h"
@@ -48,14 +49,19 @@ summary_json(const struct worker *w, const struct msg_summary *m)
 	    "per_test", m->per_test);
 }
 
+static char *
+patch_path(const struct run *r, const struct subtask *t)
+{
+	return path_joinf(
+	    store_dir(r->store), "patches/%s-%.8s.patch", t->label, t->id);
+}
+
 static void
 save_patch(const struct run *r, const struct subtask *t)
 {
 	struct err e = { 0 };
-	char *path;
+	char *path = patch_path(r, t);
 
-	path = path_joinf(
-	    store_dir(r->store), "patches/%s-%.8s.patch", t->label, t->id);
 	if (file_write(path, t->patch, t->patch_len, 0600, &e) < 0)
 		log_warn("%s", e.text);
 	free(path);
@@ -149,7 +155,9 @@ after_baseline(struct run *r, struct subtask *t)
 static void
 after_plan(struct run *r, struct subtask *t)
 {
-	if (t->findings.n > 0)
+	if (t->pass)
+		pass_planned(r, t);
+	else if (t->findings.n > 0)
 		topology_planned(r, t);
 	else if (strcmp(t->verdict, "budget") == 0)
 		run_end(
@@ -201,7 +209,8 @@ after_explore(struct run *r, struct subtask *t)
 	free(label);
 }
 
-#define AGAIN_MAX 3 /* attempts at one hypothesis that are paid for */
+#define SOON_MS 5000 /* tests that take no longer are soon run once more */
+#define AGAIN_MAX 3  /* attempts at one hypothesis that are paid for */
 
 /* The patch was no fix: the hypothesis goes on where it stopped. */
 void
@@ -215,7 +224,8 @@ results_again(struct run *r, const struct subtask *found)
 		if (t->kind == KIND_EXPLORE &&
 		    strcmp(t->hypothesis_id, found->hypothesis_id) == 0)
 			n++;
-	if (n > AGAIN_MAX && strcmp(r->model, "builtin") != 0)
+	if (found->pass ? !pass_has_time(r)
+			: n > AGAIN_MAX && !models_builtin(r, found))
 		return;
 	label = xasprintf("%s.%zu", found->hypothesis_id, n);
 	(void)sched_add(r, KIND_EXPLORE, label, found->hypothesis_id,
@@ -232,15 +242,75 @@ cost(const struct subtask *t)
 	return s->micro > 0 ? s->micro : s->calls;
 }
 
+static bool
+is_explore(const struct subtask *t)
+{
+	return t->kind == KIND_EXPLORE;
+}
+
+static bool
+is_verifying(const struct run *r)
+{
+	return sched_count(r, KIND_VERIFY, SUBTASK_WAITING) > 0 ||
+	    sched_count(r, KIND_VERIFY, SUBTASK_RUNNING) > 0;
+}
+
+/* Small edits that pass are often several: those of the built-in model that
+ * were found by then are looked at, too, where that costs neither time nor
+ * money. */
+static bool
+is_one_of_several(const struct run *r, const struct subtask *t)
+{
+	return models_builtin(r, t->of) && r->base.test_ms <= SOON_MS &&
+	    is_verifying(r);
+}
+
+/* The others have had their time. */
+static void
+on_waited(void *ctx)
+{
+	struct run *r = ctx;
+
+	run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->fix);
+}
+
+json_t *
+results_others(const struct run *r)
+{
+	const struct subtask *t;
+	json_t *list = NULL;
+	char *path;
+
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (!t->holds || t == r->winner)
+			continue;
+		if (list == NULL)
+			list = json_array();
+		path = patch_path(r, t->of);
+		(void)json_array_append_new(list,
+		    json_pack("{s:s, s:s, s:s, s:s}", "candidate", t->of->label,
+			"subtask", t->of->id, "fix", t->fix, "patch", path));
+		free(path);
+	}
+	return list;
+}
+
 void
 results_accept(struct run *r, struct subtask *t)
 {
+	t->holds = true;
 	if (r->winner == NULL ||
 	    select_better(t->patch, t->patch_len, cost(t->of), r->winner->patch,
 		r->winner->patch_len, cost(r->winner->of)))
 		r->winner = t;
-	if (!r->o.all)
-		run_end(r, EXIT_FIXED, "fixed", "%s", t->fix);
+	if (r->o.all)
+		return;
+	if (!is_one_of_several(r, t)) {
+		run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->fix);
+		return;
+	}
+	sched_cancel(r, is_explore, "a fix is verified");
+	(void)loop_timer_add(r->loop, 2 * SOON_MS, 0, on_waited, r);
 }
 
 static void
@@ -252,9 +322,11 @@ after_verify(struct run *r, struct subtask *t)
 	    json_pack("{s:b, s:s, s:s, s:s, s:o}", "ok", ok, "reason",
 		t->reason, "subtask", t->id, "candidate", t->of->label,
 		"warnings", json_from_strv(&t->findings)));
+	if (!ok && r->winner != NULL && !r->o.all)
+		return;
 	if (!ok && strcmp(t->of->verdict, "fixed") == 0)
 		results_again(r, t->of);
-	else if (ok && review_wanted(r) && !r->no_more)
+	else if (ok && review_wanted(r, t) && !r->no_more)
 		review_begin(r, t);
 	else if (ok)
 		results_accept(r, t);
@@ -299,7 +371,7 @@ is_followed(const struct subtask *t)
 		case KIND_BASELINE:
 			return true;
 		case KIND_PLAN:
-			if (s->kind == KIND_EXPLORE)
+			if (s->kind == KIND_EXPLORE || s->kind == KIND_PLAN)
 				return true;
 			break;
 		case KIND_REPRODUCE:
@@ -428,8 +500,15 @@ void
 results_failed(struct run *r, struct subtask *t, const char *why)
 {
 	switch (t->kind) {
-	case KIND_BASELINE:
 	case KIND_PLAN:
+		if (t->pass) {
+			log_warn("%s failed %d times: %s", t->label,
+			    MAX_ATTEMPTS, why);
+			r->phase = PHASE_EXPLORE;
+			break;
+		}
+		/* FALLTHROUGH */
+	case KIND_BASELINE:
 	case KIND_REPRODUCE:
 	case KIND_CONFIRM:
 	case KIND_TOOL:
@@ -459,7 +538,7 @@ all_errors(const struct run *r)
 	const char *why = NULL;
 
 	TAILQ_FOREACH (t, &r->subtasks, entry) {
-		if (t->kind != KIND_EXPLORE || t->verdict == NULL)
+		if (t->kind != KIND_EXPLORE || t->pass || t->verdict == NULL)
 			continue;
 		if (strcmp(t->verdict, "error") != 0)
 			return NULL;
@@ -476,6 +555,10 @@ results_check(struct run *r)
 	r->no_more |= r->ledger.out;
 	if (r->phase != PHASE_EXPLORE)
 		return;
+	if (r->winner != NULL && !r->o.all && !is_verifying(r)) {
+		run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->fix);
+		return;
+	}
 	if (r->no_more) {
 		if (sched_count(r, KIND_EXPLORE, SUBTASK_RUNNING) > 0 ||
 		    sched_count(r, KIND_VERIFY, SUBTASK_RUNNING) > 0 ||

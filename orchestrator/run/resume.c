@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "common/text.h"
+#include "orchestrator/run/pass.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/resume.h"
 #include "orchestrator/run/review.h"
@@ -20,7 +21,7 @@ resume_save(struct run *r, struct err *e)
 	const struct run_opts *o = &r->o;
 	json_t *j = json_pack(
 	    "{s:o, s:o, s:o, s:o, s:I, s:s, s:s*, s:s*, s:I, s:I, "
-	    "s:I, s:I, s:I, s:b, s:b, s:s*, s:s, s:b}",
+	    "s:I, s:I, s:I, s:b, s:b, s:s*, s:s, s:b, s:b}",
 	    "tests", json_from_strv(&r->tests), "checks",
 	    json_from_strv(&o->checks), "protect", json_from_strv(&o->protect),
 	    "allow_net", json_from_strv(&o->allow_net), "workers",
@@ -29,7 +30,8 @@ resume_save(struct run *r, struct err *e)
 	    "max_tokens", (json_int_t)o->max_tokens, "max_micro",
 	    (json_int_t)o->max_micro, "max_time_ms", (json_int_t)o->max_time_ms,
 	    "seed", (json_int_t)o->seed, "all", o->all, "apply", o->apply,
-	    "branch", o->branch, "snapshot", r->snap.id, "review", r->review);
+	    "branch", o->branch, "snapshot", r->snap.id, "review", r->review,
+	    "no_builtin", o->no_builtin);
 	char *text = json_text(j);
 	int rc = store_set(r->store, "opts", text, e);
 
@@ -91,6 +93,7 @@ take_opts(struct run *r)
 	take_str(j, "task", &o->task);
 	take_number(j, "seed", &o->seed);
 	o->all = json_is_true(json_object_get(j, "all"));
+	o->no_builtin = json_is_true(json_object_get(j, "no_builtin"));
 	r->review = json_is_true(json_object_get(j, "review"));
 	if (o->replay != NULL)
 		return;
@@ -313,7 +316,7 @@ on_row(const struct store_row *row, void *ctx)
 	if (kind == KIND_TOOL || row->label == NULL ||
 	    (t = add_row(r, row, kind)) == NULL)
 		return 0;
-	if (kind == KIND_PLAN)
+	if (kind == KIND_PLAN && !t->pass)
 		r->planned = true;
 	if (row->summary == NULL ||
 	    json_parse(row->summary, strlen(row->summary), OPTS_MAX, &j, NULL) <
@@ -370,6 +373,7 @@ resume_load(struct run *r, struct err *e)
 	r->loading = false;
 	if (rc < 0 || r->phase == PHASE_END)
 		return rc;
+	pass_loaded(r, topology_is_begun(r));
 	if (TAILQ_EMPTY(&r->subtasks))
 		(void)sched_add(
 		    r, KIND_BASELINE, "baseline", NULL, NULL, NULL, 0);

@@ -10,9 +10,9 @@
 #define PATCH_SHOWN ((size_t)32 << 10) /* the rest is in the files */
 
 bool
-review_wanted(const struct run *r)
+review_wanted(const struct run *r, const struct subtask *t)
 {
-	return r->review && strcmp(r->model, "builtin") != 0;
+	return r->review && !models_builtin(r, t);
 }
 
 void

@@ -10,7 +10,7 @@
 
 #include "orchestrator/run/state.h"
 
-bool review_wanted(const struct run *r);
+bool review_wanted(const struct run *r, const struct subtask *t);
 /* v: a verification that holds. */
 void review_begin(struct run *r, struct subtask *v);
 void review_after(struct run *r, struct subtask *t);

@@ -427,7 +427,7 @@ finish(struct run *r)
 {
 	struct err e = { 0 };
 	char *patch = NULL;
-	json_t *ev;
+	json_t *ev, *others;
 
 	sched_close(r);
 	if (r->winner != NULL && r->exit == EXIT_FIXED)
@@ -446,6 +446,8 @@ finish(struct run *r)
 		    ev, "subtask", json_string(r->winner->of->id));
 		(void)json_object_set_new(
 		    ev, "warnings", json_from_strv(&r->winner->findings));
+		if ((others = results_others(r)) != NULL)
+			(void)json_object_set_new(ev, "others", others);
 	}
 	if (patch != NULL && r->exit == EXIT_FIXED && r->o.apply)
 		(void)json_object_set_new(ev, "applied", json_true());

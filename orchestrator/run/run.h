@@ -49,6 +49,7 @@ struct run_opts {
 	enum ask_how ask; /* --ask */
 	uint64_t ask_ms;  /* how long a question waits; 0: the default */
 	bool json;
+	bool no_builtin;    /* no pass of the built-in model: pass.h */
 	bool all;           /* do not stop at the first verified fix */
 	bool apply;         /* --apply */
 	const char *branch; /* --branch */

@@ -17,6 +17,7 @@
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/fetch.h"
 #include "orchestrator/run/hooks.h"
+#include "orchestrator/run/pass.h"
 #include "orchestrator/run/watch.h"
 
 #define SUBTASK_WALL_MS (6ull * 3600 * 1000)
@@ -83,7 +84,8 @@ sched_add(struct run *r, enum kind kind, const char *label,
 	struct subtask *t = xcalloc(1, sizeof *t);
 
 	t->kind = kind;
-	t->ledger.parent = &r->ledger;
+	t->pass = pass_is_label(label);
+	t->ledger.parent = t->pass ? NULL : &r->ledger;
 	t->label = xstrdup(label);
 	if (hypothesis_id != NULL)
 		t->hypothesis_id = xstrdup(hypothesis_id);
@@ -145,6 +147,22 @@ is_decided_soon(const struct run *r)
 		sched_count(r, KIND_REVIEW, SUBTASK_RUNNING) > 0);
 }
 
+static bool
+is_held_back(const struct run *r, const struct subtask *t)
+{
+	const struct subtask *s;
+	unsigned n = 0;
+
+	if (t->kind != KIND_EXPLORE)
+		return false;
+	if (!t->pass && (r->no_more || is_decided_soon(r) || pass_under_way(r)))
+		return true;
+	TAILQ_FOREACH (s, &r->subtasks, entry)
+		n += s->kind == KIND_EXPLORE && s->state == SUBTASK_RUNNING;
+	/* Without a failing test there is nothing to judge it by. */
+	return r->base.failing.n == 0 || n >= sched_workers(r, t);
+}
+
 static struct subtask *
 next_subtask(struct run *r)
 {
@@ -154,25 +172,23 @@ next_subtask(struct run *r)
 		if (t->state == SUBTASK_WAITING && t->kind == KIND_VERIFY)
 			return t;
 	TAILQ_FOREACH (t, &r->subtasks, entry) {
-		if (t->state != SUBTASK_WAITING)
-			continue;
-		/* Without a failing test there is nothing to judge it by. */
-		if (t->kind == KIND_EXPLORE &&
-		    (r->no_more || is_decided_soon(r) ||
-			r->base.failing.n == 0 ||
-			sched_count(r, KIND_EXPLORE, SUBTASK_RUNNING) >=
-			    r->o.workers))
-			continue;
-		return t;
+		if (t->state == SUBTASK_WAITING && !is_held_back(r, t))
+			return t;
 	}
 	return NULL;
 }
 
 unsigned
-sched_parallel(const struct run *r)
+sched_workers(const struct run *r, const struct subtask *t)
+{
+	return t->pass ? pass_workers(r) : r->o.workers;
+}
+
+unsigned
+sched_parallel(const struct run *r, const struct subtask *t)
 {
 	unsigned cpus = r->cpus != 0 ? r->cpus : 1;
-	unsigned n = cpus / r->o.workers;
+	unsigned n = cpus / sched_workers(r, t);
 
 	return n < 1 ? 1 : n > 16 ? 16 : n;
 }
@@ -181,7 +197,7 @@ unsigned
 sched_parallel_of(const struct run *r, const struct subtask *t)
 {
 	return t->kind == KIND_EXPLORE || t->kind == KIND_TOOL
-	    ? sched_parallel(r)
+	    ? sched_parallel(r, t)
 	    : 1;
 }
 
@@ -223,10 +239,10 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 		    json_pack("{s:s, s:s, s:s}", "worker", w->name, "subtask",
 			t->id, "candidate", t->of->label));
 	run_event(r, "assigned",
-	    json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s*}", "worker", w->name,
-		"subtask", t->id, "attempt", (int)w->attempt, "kind",
+	    json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s*, s:s*}", "worker",
+		w->name, "subtask", t->id, "attempt", (int)w->attempt, "kind",
 		kind_str(t->kind), "label", t->label, "host", host_name(h),
-		"hypothesis", t->hypothesis));
+		"hypothesis", t->hypothesis, "model", models_of(r, t)));
 	return 0;
 }
 
@@ -260,7 +276,7 @@ drop_worker(
 		detail != NULL && *detail != '\0'
 		    ? json_str_lossy(detail, strlen(detail))
 		    : NULL));
-	gateway_worker_gone(r->gateway, w->name);
+	gateway_worker_gone(models_gateway(r, t), w->name);
 	fetches_worker_gone(r->fetches, w->name);
 	approvals_worker_gone(r->approvals, w->name);
 	watch_worker_gone(r, w->name);
@@ -309,9 +325,10 @@ sched_host_down(struct run *r, struct host *h, const char *why)
 	sched_pump(r);
 }
 
-/* End what runs of a kind and what waits; their subtasks count as done. */
+/* End what runs of these and what waits; their subtasks count as done. */
 void
-sched_cancel(struct run *r, enum kind kind, const char *why)
+sched_cancel(
+    struct run *r, bool (*which)(const struct subtask *), const char *why)
 {
 	struct msg m = { .type = MSG_CANCEL };
 	struct subtask *t;
@@ -319,7 +336,7 @@ sched_cancel(struct run *r, enum kind kind, const char *why)
 
 	m.u.cancel.reason = why;
 	TAILQ_FOREACH (t, &r->subtasks, entry) {
-		if (t->kind != kind || t->state == SUBTASK_DONE ||
+		if (!which(t) || t->state == SUBTASK_DONE ||
 		    t->state == SUBTASK_FAILED)
 			continue;
 		t->state = SUBTASK_DONE;
@@ -328,7 +345,7 @@ sched_cancel(struct run *r, enum kind kind, const char *why)
 		save(r, t);
 	}
 	TAILQ_FOREACH (w, &r->workers, entry)
-		if (w->subtask->kind == kind && !w->summary)
+		if (which(w->subtask) && !w->summary)
 			(void)hosts_send(w->host, w->name, &m, NULL);
 }
 

@@ -6,13 +6,14 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "common/num.h"
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/run/settings.h"
 
 /* The parts check what is theirs. */
 static const char *const known[] = { "model", "providers", "permissions",
-	"network", "review", "sandbox", "hooks", "monitor" };
+	"network", "review", "builtin_pass", "sandbox", "hooks", "monitor" };
 
 /* Their values are checked where they are used. */
 static int
@@ -37,12 +38,32 @@ check_network(const json_t *j, const char *path, struct err *e)
 	return 0;
 }
 
+int
+settings_pass(const json_t *settings, uint64_t *ret, struct err *e)
+{
+	const json_t *j = json_object_get(settings, "builtin_pass");
+
+	if (j == NULL)
+		return 0;
+	if (json_is_false(j)) {
+		*ret = 0;
+		return 0;
+	}
+	if (json_is_string(j) &&
+	    num_duration_ms(json_string_value(j), "", ret, e) == 0)
+		return 0;
+	return err_set(e, ERR_SYNTAX,
+	    "\"builtin_pass\" is a time such as \"10s\", or false");
+}
+
 static int
 check(const json_t *j, const char *path, struct err *e)
 {
 	const char *key;
+	uint64_t ms;
 	json_t *v;
 	size_t i;
+	int r;
 
 	if (!json_is_object(j))
 		return err_set(e, ERR_SYNTAX, "%s: not a JSON object", path);
@@ -58,6 +79,10 @@ check(const json_t *j, const char *path, struct err *e)
 	if (v != NULL && !json_is_boolean(v))
 		return err_set(
 		    e, ERR_SYNTAX, "%s: \"review\" is true or false", path);
+	if ((r = settings_pass(j, &ms, e)) < 0) {
+		(void)err_prefix(e, "%s", path);
+		return r;
+	}
 	return check_network(json_object_get(j, "network"), path, e);
 }
 

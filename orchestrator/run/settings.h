@@ -7,6 +7,7 @@
  *	 "network": {...},                        fetch.h, network.h
  *	 "monitor": {...},                        monitor/rules.h
  *	 "hooks": {EVENT: [...]},                 hooks/hook_conf.h
+ *	 "builtin_pass": "10s",                   pass.h
  *	 "review": true}                          review.h
  *
  * Unknown keys are refused by name, since a misspelt limit is no limit.
@@ -32,6 +33,10 @@ int settings_profile(const json_t *settings, const char *named,
  * order: profile, rules of both, network, hooks, monitor, model? The model that
  * it would use; yours. */
 int settings_check(const char *root, char **ret_model, struct err *e);
+
+/* How long the built-in model's pass may take, in milliseconds; 0: false. *ret
+ * stays as it is when the settings don't say. */
+int settings_pass(const json_t *settings, uint64_t *ret, struct err *e);
 
 /* The person's own notes for models, $XDG_CONFIG_HOME/foray/AGENTS.md: clean
  * text of at most max bytes; "" when there is none. Yours. */

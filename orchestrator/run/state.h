@@ -2,11 +2,12 @@
  * state.h - what a run is made of while it runs; private to run/.
  *
  * A run goes through phases. Work is a list of subtasks: `baseline` first, with
- * green tests and a task `reproduce` and `confirm` (reproduce.h), then
- * `plan`, which yields one `explore` a hypothesis; each explore that says
- * "fixed" yields a `verify`. A subtask is tried in numbered attempts, each by a
- * worker of its own; its first summary counts. sched.c gives subtasks to free
- * slots, results.c takes summaries, run.c begins and ends.
+ * green tests and a task `reproduce` and `confirm` (reproduce.h), before a paid
+ * model a pass of the built-in one (pass.h), then `plan`, which yields one
+ * `explore` a hypothesis; each explore that says "fixed" yields a `verify`. A
+ * subtask is tried in numbered attempts, each by a worker of its own; its first
+ * summary counts. sched.c gives subtasks to free slots, results.c takes
+ * summaries, run.c begins and ends.
  */
 #ifndef ORCHESTRATOR_RUN_STATE_H
 #define ORCHESTRATOR_RUN_STATE_H
@@ -63,6 +64,7 @@ struct subtask {
 	enum kind kind;
 	enum subtask_state state;
 	unsigned attempts;
+	bool pass;                /* of the built-in model's pass: pass.h */
 	bool reopened;            /* a budget had ended it */
 	unsigned attempts_before; /* of them, before the run went on */
 	char *label;              /* "H3", "verify H3", "baseline" */
@@ -75,6 +77,7 @@ struct subtask {
 	char *patch;
 	size_t patch_len;
 	char *fix;          /* verify: what the patch does, for a person */
+	bool holds;         /* verify: and nothing more is against it */
 	struct subtask *of; /* verify, confirm: that which found the patch */
 	struct reproducer *repro; /* reproduce: it is well-formed */
 	char *wrong;              /* reproduce, confirm: why it was refused */
@@ -127,6 +130,7 @@ struct run {
 	struct loop *loop;
 	struct hosts *hosts;
 	struct gateway *gateway;
+	struct pass *pass; /* pass.h; NULL: there is none */
 	struct ledger ledger;
 	struct snapshot snap;
 	struct profile_def profile; /* the sandbox of workers' commands */
@@ -186,12 +190,16 @@ struct worker *sched_worker(struct run *r, const char *name);
 void sched_worker_exit(
     struct run *r, struct worker *w, const struct msg_worker_exit *m);
 void sched_host_down(struct run *r, struct host *h, const char *why);
-void sched_cancel(struct run *r, enum kind kind, const char *why);
+void sched_cancel(
+    struct run *r, bool (*which)(const struct subtask *), const char *why);
 size_t sched_count(
     const struct run *r, enum kind kind, enum subtask_state state);
 bool sched_idle(const struct run *r); /* nothing waits, nothing runs */
-/* Candidates that one worker tries at once: its share of the processors. */
-unsigned sched_parallel(const struct run *r);
+/* Explores at once, of those that are played by the same model. */
+unsigned sched_workers(const struct run *r, const struct subtask *t);
+/* Candidates that one of these tries at once: its share of the processors. */
+unsigned sched_parallel(const struct run *r, const struct subtask *t);
+/* The same for any subtask; most try none. */
 unsigned sched_parallel_of(const struct run *r, const struct subtask *t);
 void sched_close(struct run *r);
 void sched_free(struct run *r);
@@ -205,6 +213,11 @@ void handle_send(struct run *r, struct worker *w, const struct msg *m);
 int models_find(struct run *r, struct err *e);
 int models_start(struct run *r, struct err *e);
 void models_free(struct run *r);
+/* Does the built-in model play it? */
+bool models_builtin(const struct run *r, const struct subtask *t);
+/* Its name; NULL: nobody is asked for this one. */
+const char *models_of(const struct run *r, const struct subtask *t);
+struct gateway *models_gateway(const struct run *r, const struct subtask *t);
 /* The most that so many workers may still cost, in dollars; NULL: nothing. */
 json_t *models_ceiling(const struct run *r, size_t workers);
 
@@ -221,6 +234,9 @@ void results_take(
 void results_consequences(struct run *r);
 /* A verified patch is taken; one that was not good enough is tried again. */
 void results_accept(struct run *r, struct subtask *verify);
+/* The verified patches besides the winner's, for the end's event; NULL: none.
+ */
+json_t *results_others(const struct run *r);
 void results_again(struct run *r, const struct subtask *found);
 void results_failed(struct run *r, struct subtask *t, const char *why);
 /* After each change: is the run over? */

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/text.h"
+#include "orchestrator/run/pass.h"
 #include "orchestrator/run/topology.h"
 
 #define MAX_HYPOTHESES 64
@@ -68,8 +70,8 @@ first(struct run *r, const char *label, unsigned share)
 	t->ledger.max_micro = (r->ledger.max_micro + share - 1) / share;
 }
 
-void
-topology_begin(struct run *r)
+static void
+begin(struct run *r)
 {
 	switch (topology_of(r)) {
 	case TOPOLOGY_SINGLE:
@@ -84,9 +86,33 @@ topology_begin(struct run *r)
 	}
 }
 
+void
+topology_begin(struct run *r)
+{
+	if (!pass_begin(r))
+		begin(r);
+}
+
+/* A person's hint is tried beside it. */
+bool
+topology_is_begun(const struct run *r)
+{
+	const struct subtask *t;
+
+	TAILQ_FOREACH (t, &r->subtasks, entry)
+		if ((t->kind == KIND_PLAN || t->kind == KIND_EXPLORE) &&
+		    !t->pass && !text_starts(t->label, "hint-"))
+			return true;
+	return false;
+}
+
 bool
 topology_more(struct run *r)
 {
+	if (!r->no_more && r->winner == NULL && !topology_is_begun(r)) {
+		begin(r);
+		return true;
+	}
 	if (r->planned || r->no_more || r->winner != NULL ||
 	    topology_of(r) != TOPOLOGY_ESCALATE)
 		return false;
@@ -117,7 +143,8 @@ is_known(const struct run *r, const char *hypothesis)
 	bool same = *a == '\0';
 
 	TAILQ_FOREACH (t, &r->subtasks, entry) {
-		if (same || t->kind != KIND_EXPLORE || t->hypothesis == NULL)
+		if (same || t->pass || t->kind != KIND_EXPLORE ||
+		    t->hypothesis == NULL)
 			continue;
 		b = essence(t->hypothesis);
 		same = strcmp(a, b) == 0;
@@ -127,9 +154,8 @@ is_known(const struct run *r, const char *hypothesis)
 	return same;
 }
 
-/* "H3: sentence" or a sentence alone. */
-static const char *
-sentence(const char *s)
+const char *
+topology_sentence(const char *s)
 {
 	const char *colon = strchr(s, ':');
 
@@ -148,7 +174,7 @@ topology_planned(struct run *r, const struct subtask *plan)
 	size_t i, n = 0;
 
 	for (i = 0; i < plan->findings.n && n < MAX_HYPOTHESES; i++) {
-		const char *s = sentence(plan->findings.v[i]);
+		const char *s = topology_sentence(plan->findings.v[i]);
 
 		if (is_known(r, s))
 			continue;
@@ -158,7 +184,8 @@ topology_planned(struct run *r, const struct subtask *plan)
 		    list, json_pack("{s:s, s:s}", "id", id, "hypothesis", s));
 	}
 	run_event(r, "planned",
-	    json_pack("{s:o, s:s, s:o*}", "hypotheses", list, "reason",
-		plan->reason, "ceiling_usd", models_ceiling(r, n)));
+	    json_pack("{s:s, s:o, s:s, s:o*}", "model", models_of(r, plan),
+		"hypotheses", list, "reason", plan->reason, "ceiling_usd",
+		models_ceiling(r, n)));
 	r->phase = PHASE_EXPLORE;
 }

@@ -155,7 +155,8 @@ store_spend(struct store *s, const char *subtask, struct spend *ret)
 	    "SELECT sum(status='ok'), sum(in_tokens), sum(out_tokens),"
 	    " sum(cached_tokens), sum(cache_write_tokens),"
 	    " sum(reasoning_tokens), sum(micro) FROM exchange"
-	    " WHERE ?1 IS NULL OR subtask=?1",
+	    " WHERE subtask=?1 OR (?1 IS NULL AND subtask NOT IN"
+	    " (SELECT id FROM subtask WHERE label GLOB '" STORE_FREE "*'))",
 	    "s", subtask);
 
 	*ret = (struct spend){ 0 };

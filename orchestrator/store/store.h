@@ -149,7 +149,9 @@ void store_reply_clear(struct store_reply *r);
  * max; none when the conversation was cut there. */
 int store_results_after(
     struct store *s, const struct store_reply *r, size_t max, struct strv *ret);
-/* What one subtask (NULL: all) has spent on record. */
+/* Whose labels begin so have models that count nowhere (run/pass.h). */
+#define STORE_FREE "builtin-"
+/* What one subtask (NULL: all that count) has spent on record. */
 int store_spend(struct store *s, const char *subtask, struct spend *ret);
 
 #endif

@@ -163,11 +163,18 @@ on_baseline(struct plain *p, const json_t *ev)
 static void
 on_planned(struct plain *p, const json_t *ev)
 {
+	bool pass = json_is_true(json_object_get(ev, "pass"));
 	const json_t *v;
 	size_t i;
 
-	printed(p, ev, "plan", "%zu hypotheses%s%s", count(ev, "hypotheses"),
-	    *str(ev, "reason") != '\0' ? "; " : "", str(ev, "reason"));
+	if (pass)
+		printed(p, ev, "builtin", "%s%s",
+		    count(ev, "hypotheses") > 0 ? "tries first: " : "",
+		    str(ev, "reason"));
+	else
+		printed(p, ev, "plan", "%zu hypotheses%s%s",
+		    count(ev, "hypotheses"),
+		    *str(ev, "reason") != '\0' ? "; " : "", str(ev, "reason"));
 	if (json_is_number(json_object_get(ev, "ceiling_usd")))
 		printed(p, ev, "", "they may cost $%.2f at most",
 		    json_number_value(json_object_get(ev, "ceiling_usd")));
@@ -306,6 +313,9 @@ on_run_finished(struct plain *p, const json_t *ev)
 	printed(p, ev, str(ev, "status"), "%s", str(ev, "reason"));
 	json_array_foreach (json_object_get(ev, "warnings"), i, v)
 		printed(p, ev, "warning", "%s", json_string_value(v));
+	json_array_foreach (json_object_get(ev, "others"), i, v)
+		printed(p, ev, "", "%s holds, too: %s (%s)",
+		    str(v, "candidate"), str(v, "fix"), str(v, "patch"));
 	put_bill(p, ev, u);
 	if (strcmp(str(ev, "evidence"), "reproducer") == 0)
 		printed(p, ev, "evidence",

@@ -175,7 +175,7 @@ class Run:
         env.pop("XDG_CONFIG_HOME", None)
         self.p = subprocess.Popen(
             [b.program("foray"), "run", "-C", repo, "-t", "sh test.sh", "-m",
-             model, *args, TASK], env=env, stdin=subprocess.DEVNULL,
+             model, "--no-builtin", *args, TASK], env=env, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def wait(self):

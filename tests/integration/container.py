@@ -202,7 +202,7 @@ def verified(p):
         with FakeServer(script, key=KEY) as s:
             r = p.do("run", "-C", repo, "--json", "-t", lib.SMALL_TEST, *FLAG,
                      "-m", "openai/fake-model", "--topology", "single",
-                     env=s.env())
+                     "--no-builtin", env=s.env())
         told = [e.get("reason", "") for e in r.all("verified")]
         p.check(r.status == 1 and told and
                 # Seen in what it did, or already in what it says.

@@ -127,7 +127,8 @@ def held(box, server):
     repo = box.repo("held", trees.files_of(row))
     before = lib.fingerprint(repo)
     r = box.do("run", "-C", repo, "-t", trees.test_of(row), "-m",
-               "openai/fake-model", "--topology", "single", "--apply",
+               "openai/fake-model", "--no-builtin", "--topology", "single",
+               "--apply",
                "Make the tests pass. [row %s]" % title, env=server.env())
     lib.equal(r.status, 5, "I-008: --apply does not apply", r)
     lib.equal(lib.differences(before, lib.fingerprint(repo)), [],

@@ -323,7 +323,7 @@ def hostile_settings(box):
             "api": "openai-chat", "base_url": s.base("openai"),
             "key_env": "OPENAI_API_KEY"}}, model="openai/fake-model")
         r = box.run(repo, "-t", lib.SMALL_TEST, "--topology", "single",
-                    env=s.env(), timeout=120)
+                    "--no-builtin", env=s.env(), timeout=120)
         lib.equal(s.errors(), "", "hostile: the server is fine")
     lib.equal(r.status, 0, "hostile: the person's model finds the fix", r)
     lib.check(not os.path.exists(ran), "hostile: nothing ran here")

@@ -422,9 +422,9 @@ class Box:
         """foray ARGS..."""
         return self.call(["foray", *args], **more)
 
-    def run(self, repo, *args, **more):
+    def run(self, repo, *args, first=False, **more):
         """foray run -C REPO --json ARGS..."""
-        return self.do("run", "-C", repo, "--json", *args, **more)
+        return self.call(run_args(repo, args, first), **more)
 
     def tool(self, repo, name, arguments, *options, **more):
         """foray tool; arguments are a value, or the text of one."""
@@ -432,14 +432,24 @@ class Box:
             arguments = json.dumps(arguments)
         return self.do("tool", "-C", repo, *options, name, arguments, **more)
 
-    def start(self, repo, *args, **more):
-        return Live(self, ["foray", "run", "-C", repo, "--json", *args], **more)
+    def start(self, repo, *args, first=False, **more):
+        return Live(self, run_args(repo, args, first), **more)
 
     def runs(self):
         """Directories of the runs there are, by age."""
         top = os.path.join(self.state, "foray/runs")
         return [os.path.join(top, n) for n in sorted(os.listdir(top))] \
             if os.path.isdir(top) else []
+
+
+def run_args(repo, args, first):
+    """first: the built-in model tries before the one that -m names. Most tests
+    are about that one, and their bugs are small."""
+    args = [str(a) for a in args]
+    model = args[args.index("-m") + 1] if "-m" in args else "builtin"
+    own = model == "builtin" or model.startswith("replay:")
+    return ["foray", "run", "-C", repo, "--json",
+            *([] if own or first else ["--no-builtin"]), *args]
 
 
 def users(short=None):

@@ -478,6 +478,31 @@ test_try_edits(void **state)
 	has(b->audits.v[0], "try test");
 }
 
+/* What has no result when the time of all is over is no result. */
+static void
+test_try_within(void **state)
+{
+	struct bed *b = *state;
+
+	bed_need_sandbox();
+	bed_text(b, "n.sh", "sleep 0\n");
+	bed_call(b, "try_edits",
+	    "{\"check\":\"sh n.sh; exit 1\",\"within_s\":1,\"edits\":["
+	    "{\"changes\":[{\"path\":\"n.sh\",\"old\":\"0\",\"new\":\"0.0\""
+	    "}]},"
+	    "{\"changes\":[{\"path\":\"n.sh\",\"old\":\"0\",\"new\":\"60\"}"
+	    "]},"
+	    "{\"changes\":[{\"path\":\"n.sh\",\"old\":\"0\",\"new\":\"61\"}"
+	    "]}]}");
+	bed_finish(b, "done");
+	bed_run(b);
+	assert_string_equal(b->results.v[0],
+	    "{\"tried\":1,\"passed\":[],\"results\":[{\"n\":1,\"pass\":false,"
+	    "\"why\":\"exit 1\"}]}");
+	assert_int_equal(b->summary->u.summary.tried, 1);
+	assert_true(b->summary->u.summary.wall_ms < 10000);
+}
+
 static void
 test_patch_comes_back(void **state)
 {
@@ -585,6 +610,7 @@ main(void)
 		T(test_large_output),
 		T(test_grep_and_list),
 		T(test_try_edits),
+		T(test_try_within),
 		T(test_patch_comes_back),
 		T(test_caged_overlay),
 		T(test_caged_tmpfs),

@@ -9,6 +9,7 @@
 
 #include "common/json.h"
 #include "common/log.h"
+#include "common/loop.h"
 #include "common/text.h"
 #include "orchestrator/gateway/provider_builtin.h"
 
@@ -326,6 +327,87 @@ test_explore_refutes(void **state)
 	builtin_free(b);
 }
 
+static json_int_t
+within(const json_t *conv)
+{
+	const json_t *call = json_array_get(
+	    json_object_get(
+		json_array_get(conv, json_array_size(conv) - 2), "tool_calls"),
+	    0);
+	json_t *args = json_loads(
+	    json_string_value(json_object_get(call, "arguments")), 0, NULL);
+	json_int_t s = json_integer_value(json_object_get(args, "within_s"));
+
+	assert_string_equal(
+	    json_string_value(json_object_get(call, "name")), "try_edits");
+	json_decref(args);
+	return s;
+}
+
+/* Its time is over: what it ruled out counts, nothing new is begun. */
+static void
+test_until(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H1");
+	struct world w;
+	size_t tried;
+	const char *s;
+
+	(void)state;
+	world_init(&w);
+	w.no_fix = true;
+	run_plan(b, &w);
+	turn(b, &w, "w1", conv);
+	assert_int_equal(within(conv), 0); /* no limit */
+	builtin_until(b, loop_now_ms() + 4900);
+	turn(b, &w, "w1", conv);
+	assert_int_equal(within(conv), 4);
+	builtin_until(b, loop_now_ms() + 400); /* no whole second */
+	tried = w.tried;
+	assert_true(tried > 0);
+	until_finish(b, &w, "w1", conv);
+	assert_int_equal(w.tried, tried);
+	assert_string_equal(verdict(&w), "stuck");
+	s = json_string_value(
+	    json_array_get(json_object_get(w.finish, "findings"), 0));
+	assert_non_null(strstr(s, "none makes the tests pass"));
+	run_plan(b, &w);
+	assert_string_equal(verdict(&w), "stuck");
+	json_decref(conv);
+	world_clear(&w);
+	builtin_free(b);
+}
+
+/* What passed before its end is a fix also afterwards. */
+static void
+test_until_fixed(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H1");
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	run_plan(b, &w);
+	for (int n = 0; n < 100; n++) {
+		const char *last;
+
+		turn(b, &w, "w1", conv);
+		last = json_string_value(json_object_get(
+		    json_array_get(conv, json_array_size(conv) - 1),
+		    "content"));
+		if (strstr(last, "\"pass\": true") != NULL)
+			break;
+	}
+	builtin_until(b, 1);
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "fixed");
+	json_decref(conv);
+	world_clear(&w);
+	builtin_free(b);
+}
+
 /* A worker dies with a batch: others try it. */
 static void
 test_worker_gone(void **state)
@@ -457,6 +539,8 @@ main(void)
 		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_explore_fixes),
 		cmocka_unit_test(test_explore_refutes),
+		cmocka_unit_test(test_until),
+		cmocka_unit_test(test_until_fixed),
 		cmocka_unit_test(test_worker_gone),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_stuck),

@@ -22,7 +22,31 @@ test_select(void **state unused_arg)
 	    "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n-c\n+b\n+d\n";
 	static const char wide[] = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+bbb\n";
 
+	/* It changes less of a longer line. */
+	static const char less[] = "--- a/x\n+++ b/x\n@@ -3,2 +3,2 @@ f\n z\n"
+				   "-if (count < limit)\n"
+				   "+if (count > limit)\n";
+	static const char more[] = "--- a/x\n+++ b/x\n@@ -9 +9 @@\n"
+				   "-if (!a)\n+if (b || a)\n";
+	/* A comment of SQL, and a line that begins with "++ ". */
+	static const char odd[] = "--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n"
+				  "--- y\n-z\n+++ y\n\\ No newline at end\n";
+	size_t bytes;
+
 	assert_int_equal(select_changed_lines(one, sizeof one - 1, NULL), 2);
+	assert_int_equal(
+	    select_changed_lines(less, sizeof less - 1, &bytes), 2);
+	assert_int_equal(bytes, 2);
+	assert_int_equal(
+	    select_changed_lines(more, sizeof more - 1, &bytes), 2);
+	assert_int_equal(bytes, strlen("!") + strlen("b || "));
+	assert_true(
+	    select_better(less, sizeof less - 1, 2, more, sizeof more - 1, 1));
+	assert_int_equal(select_changed_lines(odd, sizeof odd - 1, &bytes), 3);
+	assert_int_equal(select_changed_lines("@@ -\n", 5, &bytes), 0);
+	assert_int_equal(
+	    select_changed_lines("@@ -1 +1 @@\n-a", 14, &bytes), 1);
+	assert_int_equal(bytes, 1);
 	assert_true(
 	    select_better(one, sizeof one - 1, 9, two, sizeof two - 1, 1));
 	assert_true(

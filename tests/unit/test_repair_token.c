@@ -38,6 +38,12 @@ check_tokens(const char *path, const char *text, const char *want)
 }
 
 static void
+check_first_line(const char *text, enum token_dialect want)
+{
+	assert_int_equal(dialect_of("run", text, strlen(text)), want);
+}
+
+static void
 test_dialects(void **state)
 {
 	(void)state;
@@ -48,6 +54,14 @@ test_dialects(void **state)
 	assert_int_equal(dialect_of("run", "#!/bin/sh\n", 10), DIALECT_SH);
 	assert_int_equal(
 	    dialect_of("run", "#!/usr/bin/env python3\n", 23), DIALECT_PY);
+	check_first_line("#!/usr/bin/env -S X=1 python3 -B", DIALECT_PY);
+	check_first_line("#!/opt/node/bin/ruby", DIALECT_PY);
+	check_first_line("#!/usr/bin/gawk -f", DIALECT_JS);
+	check_first_line("#! /bin/bash", DIALECT_SH);
+	check_first_line("#!/usr/bin/env", DIALECT_NONE);
+	check_first_line("#!/usr/bin/perl -w", DIALECT_JS);
+	check_first_line("#!/usr/bin/octave", DIALECT_NONE);
+	check_first_line("#!/", DIALECT_NONE);
 	assert_int_equal(dialect_of("run", "hello", 5), DIALECT_NONE);
 	assert_int_equal(dialect_of(".py", NULL, 0), DIALECT_NONE);
 	assert_null(source_create("a.py", "a\0b", 3));
@@ -73,6 +87,12 @@ test_tokens(void **state)
 	    "[|\"|$|x|\"|-lt|5|]|&&|f|-n|1|$|(|(|a|+|1|)|)|\\n");
 	check_tokens("a.sh", "cat <<E\nif x\nE\necho ${v%.*} 'a b'\n",
 	    "cat|<<E|\\n|echo|$|{|v|%|.|*|}|'a b'|\\n");
+	check_tokens("a.php", "f(); # no\ng(); // no\n", "f|(|)|;|g|(|)|;");
+	check_tokens("a.awk", "/^#/ { next } # no\nNF > 1 { n += $1 }\n",
+	    "/^#/|{|next|}|NF|>|1|{|n|+=|$1|}");
+	check_tokens("a.pm", "return $a{'# x'} <= 1 # no\n",
+	    "return|$a|{|'# x'|}|<=|1|\\n");
+	check_tokens("a.c", "f(); a = b; // no\n", "f|(|)|;|a|=|b|;");
 	check_tokens(
 	    "a.sh", "awk '{ print $1 + 2 }' f", "awk|'|{|print|$|1|+|2|}|'|f");
 }
@@ -137,6 +157,18 @@ test_regions(void **state)
 	    "func (q *Q) Pop(n int) (int, error) {\n\treturn 1, "
 	    "nil\n}\n");
 	check_region(s, 0, "Pop", 1, 3);
+	source_free(s);
+	s = make("a.awk",
+	    "function f(a, n) {\n\treturn a / n\n}\nEND {\n\tx()\n}\n");
+	assert_int_equal(s->n_region, 1);
+	check_region(s, 0, "f", 1, 3);
+	source_free(s);
+	s = make("a.pl",
+	    "sub f {\n\tmy ($x) = @_;\n\tfor my $y (g($x)) {\n\t\th($y);\n"
+	    "\t}\n}\nsub h ($z) {\n\t1;\n}\n");
+	assert_int_equal(s->n_region, 2);
+	check_region(s, 0, "f", 1, 6);
+	check_region(s, 1, "h", 7, 9);
 	source_free(s);
 	s = make("a.sh", "f() {\n  echo \"${x}\"\n}\nfunction g {\n  :\n}\n");
 	check_region(s, 0, "f", 1, 3);

@@ -24,8 +24,9 @@ struct trial {
 	const char *check;
 	uint64_t timeout_ms;
 	bool stop_on_pass;
-	size_t n;    /* edits */
-	size_t next; /* not yet started */
+	uint64_t end_ms; /* of all together; 0: none */
+	size_t n;        /* edits */
+	size_t next;     /* not yet started */
 	size_t done;
 	bool stopped;
 	json_t *passed;
@@ -162,6 +163,33 @@ tell(struct trial *t)
 	agent_progress_n(t->a, "try", t->done, t->n);
 }
 
+/* The time of all together is over: what runs now has no result. */
+static bool
+is_over(struct trial *t, struct slot *slots, struct exec **jobs, size_t par)
+{
+	size_t k;
+
+	if (t->end_ms == 0 || loop_now_ms() < t->end_ms)
+		return false;
+	for (k = 0; k < par; k++) {
+		if (jobs[k] == NULL)
+			continue;
+		candidate_clear(&slots[k].c);
+		t->a->tried--;
+	}
+	return true;
+}
+
+static uint64_t
+wait_ms(const struct trial *t)
+{
+	uint64_t now = loop_now_ms();
+
+	if (t->end_ms == 0 || t->end_ms > now + PROGRESS_MS)
+		return PROGRESS_MS;
+	return t->end_ms > now ? t->end_ms - now : 0;
+}
+
 static void
 run_all(struct trial *t)
 {
@@ -169,7 +197,7 @@ run_all(struct trial *t)
 	struct slot *slots = xcalloc(par, sizeof *slots);
 	struct exec **jobs = xcalloc(par, sizeof(struct exec *)), *x;
 
-	for (;;) {
+	while (!is_over(t, slots, jobs, par)) {
 		for (k = 0; k < par; k++) {
 			if (jobs[k] == NULL && start_next(t, &slots[k])) {
 				jobs[k] = &slots[k].c.x;
@@ -178,7 +206,7 @@ run_all(struct trial *t)
 		}
 		if (running == 0)
 			break;
-		x = exec_wait(jobs, par, PROGRESS_MS);
+		x = exec_wait(jobs, par, wait_ms(t));
 		for (k = 0; k < par && x != NULL; k++) {
 			if (jobs[k] != x || finished(t, &slots[k]))
 				continue;
@@ -257,12 +285,15 @@ try_edits(struct agent *a, const json_t *args, struct tool_result *r)
 		.told_ms = loop_now_ms(),
 	};
 	struct err e;
+	uint64_t within_s;
 	char *text;
 	size_t i;
 	int rc;
 
 	t.n = json_array_size(t.edits);
 	t.timeout_ms = agent_limit_s(a, arg_u64(args, "timeout_s", 0));
+	if ((within_s = arg_u64(args, "within_s", 0)) > 0)
+		t.end_ms = t.told_ms + agent_limit_s(a, within_s);
 	if (t.n == 0 || t.n > EDITS_MAX) {
 		tool_fail(r, "`edits` must hold 1 to %d edits", EDITS_MAX);
 		return;
@@ -313,6 +344,8 @@ const struct tool tool_try_edits = {
 	"\"required\":[\"changes\"]}},"
 	"\"timeout_s\":{\"type\":\"integer\",\"description\":\"for each "
 	"check\"},"
+	"\"within_s\":{\"type\":\"integer\",\"description\":\"for all of "
+	"them; what has no result by then is left out\"},"
 	"\"stop_on_pass\":{\"type\":\"boolean\"}},"
 	"\"required\":[\"check\",\"edits\"]}",
 	try_edits,
