@@ -52,16 +52,24 @@ prompt_system(const struct run *r)
 	return ret;
 }
 
+/* How many runs of the tests share a processor, when all workers try. */
+static uint64_t
+share(const struct run *r)
+{
+	uint64_t cpus = r->cpus != 0 ? r->cpus : 1;
+	uint64_t runs = (uint64_t)r->o.workers * sched_parallel(r);
+	uint64_t n = (runs + cpus - 1) / cpus;
+
+	return n > 1 ? n : 1;
+}
+
 /* How long one run of the tests may take on a candidate: three times what it
  * took alone, and that as often as runs share a processor. Too tight loses
  * fixes, too loose only costs time where candidates hang. */
 static uint64_t
 limit_ms(const struct run *r)
 {
-	uint64_t cpus = r->cpus != 0 ? r->cpus : 1;
-	uint64_t runs = (uint64_t)r->o.workers * sched_parallel(r);
-	uint64_t share = (runs + cpus - 1) / cpus;
-	uint64_t ms = 3 * r->base.test_ms * (share > 1 ? share : 1);
+	uint64_t ms = 3 * r->base.test_ms * share(r);
 
 	return ms < LEAST_LIMIT_MS ? LEAST_LIMIT_MS : ms;
 }
@@ -75,13 +83,15 @@ facts(const struct run *r, const struct subtask *t)
 	for (i = 0; i < r->guarded.n && i < MAX_GUARDED; i++)
 		(void)json_array_append_new(guarded,
 		    json_str_lossy(r->guarded.v[i], strlen(r->guarded.v[i])));
-	return json_pack("{s:s, s:s?, s:s?, s:o, s:o, s:s, s:I, s:I, s:i, s:o}",
-	    "role", kind_str(t->kind), "hypothesis_id", t->hypothesis_id,
-	    "hypothesis", t->hypothesis, "tests", json_from_strv(&r->tests),
-	    "failing", json_from_strv(&r->base.failing), "output",
+	return json_pack(
+	    "{s:s, s:s?, s:s?, s:o, s:o, s:s, s:I, s:I, s:I, s:i, s:o}", "role",
+	    kind_str(t->kind), "hypothesis_id", t->hypothesis_id, "hypothesis",
+	    t->hypothesis, "tests", json_from_strv(&r->tests), "failing",
+	    json_from_strv(&r->base.failing), "output",
 	    r->base.output != NULL ? r->base.output : "", "test_ms",
 	    (json_int_t)r->base.test_ms, "limit_ms", (json_int_t)limit_ms(r),
-	    "parallel", (int)sched_parallel(r), "guarded", guarded);
+	    "share", (json_int_t)share(r), "parallel", (int)sched_parallel(r),
+	    "guarded", guarded);
 }
 
 static bool
