@@ -277,6 +277,25 @@ provider_ask(void *self, const struct provider_ask *q, void **ret_call)
 	provider_answer_now(q, message, r < 0 ? e.text : NULL);
 }
 
+bool
+builtin_outlook(
+    const struct builtin *b, uint64_t *ret_total, uint64_t *ret_done)
+{
+	if (b->q == NULL)
+		return false;
+	*ret_total = queue_n_cand(b->q);
+	*ret_done = 0;
+	for (size_t i = 0; i < queue_n_hypo(b->q); i++)
+		*ret_done += queue_hypo(b->q, i)->tried;
+	return *ret_total > 0;
+}
+
+static bool
+provider_outlook(void *self, uint64_t *ret_total, uint64_t *ret_done)
+{
+	return builtin_outlook(self, ret_total, ret_done);
+}
+
 static void
 provider_worker_gone(void *self, const char *worker)
 {
@@ -294,6 +313,7 @@ provider_builtin(struct provider *ret, uint64_t seed)
 {
 	*ret = (struct provider){ .name = "builtin",
 		.ask = provider_ask,
+		.outlook = provider_outlook,
 		.worker_gone = provider_worker_gone,
 		.free = provider_free,
 		.self = builtin_create(seed) };
