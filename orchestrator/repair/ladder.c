@@ -193,9 +193,11 @@ next_new(struct ladder *l, const struct facts *f)
 }
 
 static void
-take_answer(
-    struct step *s, const struct facts *f, const char *text, uint64_t ms)
+take_answer(struct ladder *l, size_t i, const struct facts *f, const char *text,
+    uint64_t ms)
 {
+	struct step *s = &l->v[i];
+
 	s->ms = ms > 0 ? ms : 1;
 	s->limit_ms = 3 * s->ms * (f->share > 0 ? f->share : 1);
 	if (s->limit_ms < LEAST_LIMIT_MS)
@@ -203,6 +205,10 @@ take_answer(
 	s->state = s->ms * 4 <= f->test_ms * 3 && ladder_judge(f, text)
 	    ? STEP_GOOD
 	    : STEP_BAD;
+	/* What is no slower and says more takes its place. */
+	if (s->state == STEP_GOOD && s > l->v && s[-1].state == STEP_GOOD &&
+	    s->ms * 4 <= s[-1].ms * 5)
+		s[-1].state = STEP_BAD;
 	log_debug("narrowed: `%s` takes %llu of %llu ms: %s", s->command,
 	    (unsigned long long)ms, (unsigned long long)f->test_ms,
 	    s->state == STEP_GOOD ? "taken" : "left");
@@ -227,7 +233,7 @@ ladder_control(struct ladder *l, struct ladder_clock *c, const json_t *conv,
 			    l->v[i].state == STEP_NEW &&
 			    strcmp(dialog_str(args, "command"),
 				l->v[i].command) == 0)
-				take_answer(&l->v[i], f,
+				take_answer(l, i, f,
 				    dialog_str(last, "content"), now - since);
 		json_decref(args);
 	}
