@@ -192,23 +192,21 @@ next_new(struct ladder *l, const struct facts *f)
 	return NULL;
 }
 
+/* before: what the control of the step before took, 0 when there was none. */
 static void
-take_answer(struct ladder *l, size_t i, const struct facts *f, const char *text,
-    uint64_t ms)
+take_answer(struct step *s, const struct facts *f, const char *text,
+    uint64_t ms, uint64_t before)
 {
-	struct step *s = &l->v[i];
+	uint64_t share = f->share > 0 ? f->share : 1;
 
-	s->ms = ms > 0 ? ms : 1;
-	s->limit_ms = 3 * s->ms * (f->share > 0 ? f->share : 1);
-	if (s->limit_ms < LEAST_LIMIT_MS)
-		s->limit_ms = LEAST_LIMIT_MS;
+	/* Only the first control finds caches as empty as a candidate does, and
+	 * a file takes no less than a part of it. */
+	s->ms = ms < before ? before : ms > 0 ? ms : 1;
+	s->limit_ms =
+	    (3 * s->ms < LEAST_LIMIT_MS ? LEAST_LIMIT_MS : 3 * s->ms) * share;
 	s->state = s->ms * 4 <= f->test_ms * 3 && ladder_judge(f, text)
 	    ? STEP_GOOD
 	    : STEP_BAD;
-	/* What is no slower and says more takes its place. */
-	if (s->state == STEP_GOOD && s > l->v && s[-1].state == STEP_GOOD &&
-	    s->ms * 4 <= s[-1].ms * 5)
-		s[-1].state = STEP_BAD;
 	log_debug("narrowed: `%s` takes %llu of %llu ms: %s", s->command,
 	    (unsigned long long)ms, (unsigned long long)f->test_ms,
 	    s->state == STEP_GOOD ? "taken" : "left");
@@ -233,8 +231,9 @@ ladder_control(struct ladder *l, struct ladder_clock *c, const json_t *conv,
 			    l->v[i].state == STEP_NEW &&
 			    strcmp(dialog_str(args, "command"),
 				l->v[i].command) == 0)
-				take_answer(l, i, f,
-				    dialog_str(last, "content"), now - since);
+				take_answer(&l->v[i], f,
+				    dialog_str(last, "content"), now - since,
+				    i > 0 ? l->v[i - 1].ms : 0);
 		json_decref(args);
 	}
 	if ((s = next_new(l, f)) == NULL)

@@ -4,6 +4,7 @@
 #include "common/compat.h"
 
 #include <setjmp.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -23,6 +24,7 @@ struct world {
 	bool no_fix;         /* nothing ever passes */
 	bool half;           /* try_edits stops in the middle of each batch */
 	const char *control; /* what the narrowed command says at first */
+	unsigned control_ms; /* and how long it takes */
 	const char *decoy;   /* this passes that, and not the whole */
 	size_t controls, narrow, whole; /* calls */
 	size_t decoys;                  /* that were tried with the whole */
@@ -202,6 +204,8 @@ run_tool(struct world *w, const char *name, const json_t *args)
 		assert_true(text_starts(
 		    json_string_value(json_object_get(args, "command")),
 		    WHOLE " tests/test_inventory.py"));
+		if (w->control_ms > 0)
+			(void)usleep(w->control_ms * 1000);
 		return xstrdup(w->control);
 	}
 	if (strcmp(name, "try_edits") == 0)
@@ -508,8 +512,7 @@ test_control(void **state)
 		"exit status 137 (killed: memory limit of 5 MiB)\n" FAILS
 		"FAILED tests/test_inventory.py::test_restock_at_limit\n"
 		"1 failed in 0.02s\n",
-		"timed out after 1 s\n",
-		"",
+		"timed out after 1 s\n", "",
 		/* another test, another reason, and too little of either */
 		"exit status 1\n" FAILS "FAILED tests/test_inventory.py::"
 		"test_price - x\n1 failed in 0.02s\n",
@@ -517,6 +520,7 @@ test_control(void **state)
 		"===\nFAILED tests/test_inventory.py::test_restock_at_limit\n"
 		"1 failed in 0.02s\n",
 		CONTROL "FAIL Required test coverage of 90% not reached.\n",
+		CONTROL, /* as it should be, but no sooner than the whole */
 	};
 	struct world w;
 
@@ -527,6 +531,7 @@ test_control(void **state)
 
 		world_init(&w);
 		w.control = bad[i];
+		w.control_ms = i + 1 == nitems(bad) ? 320 : 0;
 		run_plan(b, &w);
 		assert_int_equal(w.controls, 2); /* the test, its file */
 		until_finish(b, &w, "w1", conv);
