@@ -179,11 +179,21 @@ is_good(const struct ladder *l, size_t i)
 	return i < l->n && l->v[i].state == STEP_GOOD;
 }
 
+/* The most that step i may take: three quarters of the whole, and a third of it
+ * when the one before it is good already. */
+static uint64_t
+most_ms(const struct ladder *l, size_t i, const struct facts *f)
+{
+	return i > 0 && is_good(l, i - 1) ? f->test_ms / 3 : f->test_ms * 3 / 4;
+}
+
 static struct step *
 next_new(struct ladder *l, const struct facts *f)
 {
 	for (size_t i = 0; i + 1 < l->n; i++) {
-		if (l->v[i].state != STEP_NEW)
+		/* More tests than took too long take too long. */
+		if (l->v[i].state != STEP_NEW ||
+		    (i > 0 && l->v[i - 1].ms > most_ms(l, i, f)))
 			continue;
 		/* Behind a good one only where much is to be saved. */
 		if (i == 0 || !is_good(l, i - 1) || f->test_ms >= FILES_MS)
@@ -192,11 +202,12 @@ next_new(struct ladder *l, const struct facts *f)
 	return NULL;
 }
 
-/* before: what the control of the step before took, 0 when there was none. */
 static void
-take_answer(struct step *s, const struct facts *f, const char *text,
-    uint64_t ms, uint64_t before)
+take_answer(struct ladder *l, size_t i, const struct facts *f, const char *text,
+    uint64_t ms)
 {
+	struct step *s = &l->v[i];
+	uint64_t before = i > 0 ? l->v[i - 1].ms : 0;
 	uint64_t share = f->share > 0 ? f->share : 1;
 
 	/* Only the first control finds caches as empty as a candidate does, and
@@ -204,7 +215,7 @@ take_answer(struct step *s, const struct facts *f, const char *text,
 	s->ms = ms < before ? before : ms > 0 ? ms : 1;
 	s->limit_ms =
 	    (3 * s->ms < LEAST_LIMIT_MS ? LEAST_LIMIT_MS : 3 * s->ms) * share;
-	s->state = s->ms * 4 <= f->test_ms * 3 && ladder_judge(f, text)
+	s->state = s->ms <= most_ms(l, i, f) && ladder_judge(f, text)
 	    ? STEP_GOOD
 	    : STEP_BAD;
 	log_debug("narrowed: `%s` takes %llu of %llu ms: %s", s->command,
@@ -231,9 +242,8 @@ ladder_control(struct ladder *l, struct ladder_clock *c, const json_t *conv,
 			    l->v[i].state == STEP_NEW &&
 			    strcmp(dialog_str(args, "command"),
 				l->v[i].command) == 0)
-				take_answer(&l->v[i], f,
-				    dialog_str(last, "content"), now - since,
-				    i > 0 ? l->v[i - 1].ms : 0);
+				take_answer(l, i, f,
+				    dialog_str(last, "content"), now - since);
 		json_decref(args);
 	}
 	if ((s = next_new(l, f)) == NULL)
@@ -243,7 +253,7 @@ ladder_control(struct ladder *l, struct ladder_clock *c, const json_t *conv,
 			     "and sooner than all of them?");
 	dialog_call(reply, conv, "run_command",
 	    json_pack("{s:s, s:I}", "command", s->command, "timeout_s",
-		(json_int_t)(f->test_ms / 1000 + 1)));
+		(json_int_t)(most_ms(l, (size_t)(s - l->v), f) / 1000 + 1)));
 	return reply;
 }
 

@@ -533,10 +533,11 @@ test_control(void **state)
 		w.control = bad[i];
 		w.control_ms = i + 1 == nitems(bad) ? 320 : 0;
 		run_plan(b, &w);
-		assert_int_equal(w.controls, 2); /* the test, its file */
+		/* the test, and its file when that may be sooner */
+		assert_int_equal(w.controls, w.control_ms > 0 ? 1 : 2);
 		until_finish(b, &w, "w1", conv);
 		assert_string_equal(verdict(&w), "fixed");
-		assert_int_equal(w.controls, 2);
+		assert_in_range(w.controls, 1, 2);
 		assert_int_equal(w.narrow, 0);
 		json_decref(conv);
 		world_clear(&w);

@@ -116,7 +116,8 @@ machine(uint64_t *ret_idle, uint64_t *ret_total)
 	if (file_read("/proc/stat", false, &b, NULL) == 0 &&
 	    sscanf(buf_str(&b), "cpu %llu %llu %llu %llu %llu %llu %llu %llu",
 		&v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) == 8) {
-		*ret_idle = v[3] + v[4];
+		/* What is nice gives way. */
+		*ret_idle = v[1] + v[3] + v[4];
 		for (size_t i = 0; i < nitems(v); i++)
 			*ret_total += v[i];
 	}
