@@ -12,7 +12,8 @@
 #define PAYS_MS 300
 /* Both the tests and their files before all: when all take so long. */
 #define FILES_MS 3000
-#define LEAST_LIMIT_MS 1000
+/* As for the whole: a loaded machine must not refute what is quick. */
+#define LEAST_LIMIT_MS 2000
 #define REASON_MAX 400
 
 static void
@@ -213,8 +214,9 @@ take_answer(struct ladder *l, size_t i, const struct facts *f, const char *text,
 	/* Only the first control finds caches as empty as a candidate does, and
 	 * a file takes no less than a part of it. */
 	s->ms = ms < before ? before : ms > 0 ? ms : 1;
-	s->limit_ms =
-	    (3 * s->ms < LEAST_LIMIT_MS ? LEAST_LIMIT_MS : 3 * s->ms) * share;
+	s->limit_ms = 3 * s->ms * share;
+	if (s->limit_ms < LEAST_LIMIT_MS * share)
+		s->limit_ms = LEAST_LIMIT_MS * share;
 	s->state = s->ms <= most_ms(l, i, f) && ladder_judge(f, text)
 	    ? STEP_GOOD
 	    : STEP_BAD;

@@ -136,7 +136,7 @@ finished(struct trial *t, struct slot *s)
 	const struct exec *x = &s->c.x;
 	bool again = !x->ran && s->tries < SANDBOX_TRIES && !t->stopped;
 
-	inflight_note(&t->a->inflight, x);
+	flight_note(&t->a->flight, x);
 	if (x->ran) {
 		judge(t, s->i, x);
 	} else if (again) {
@@ -166,16 +166,16 @@ tell(struct trial *t)
 static void
 run_all(struct trial *t)
 {
-	struct inflight *f = &t->a->inflight;
-	size_t par = (size_t)t->a->cfg.parallel * INFLIGHT_MORE;
+	struct flight *f = &t->a->flight;
+	size_t par = (size_t)t->a->cfg.parallel * FLIGHT_MORE;
 	size_t running = 0, k;
 	struct slot *slots = xcalloc(par, sizeof *slots);
 	struct exec **jobs = xcalloc(par, sizeof(struct exec *)), *x;
 
-	inflight_begin(f, (size_t)t->a->cfg.parallel, t->check,
+	flight_begin(f, (size_t)t->a->cfg.parallel, t->check,
 	    t->a->cfg.candidate.limits.memory_bytes);
 	for (;;) {
-		for (k = 0; k < par && running < inflight_now(f); k++) {
+		for (k = 0; k < par && running < flight_now(f); k++) {
 			if (jobs[k] == NULL && start_next(t, &slots[k])) {
 				jobs[k] = &slots[k].c.x;
 				running++;

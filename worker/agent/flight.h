@@ -1,25 +1,25 @@
 /*
- * inflight.h - how many candidates are tried at once.
+ * flight.h - how many candidates are tried at once.
  *
  * A worker's share of the processors is where it begins. Checks that mostly
- * wait leave them idle: then more run at once, up to INFLIGHT_MORE times as
+ * wait leave them idle: then more run at once, up to FLIGHT_MORE times as
  * many, as long as each takes no longer for it and there is memory for all.
  * What keeps a processor busy never gets more than its share, nor does anything
  * while the machine is busy with something else.
  *
- *	inflight_begin(&f, share, check, memory_bytes);
- *	while (running < inflight_now(&f)) ...
- *	inflight_note(&f, &done, loop_now_ms());     a check has come to its end
+ *	flight_begin(&f, share, check, memory_bytes);
+ *	while (running < flight_now(&f)) ...
+ *	flight_note(&f, &done, loop_now_ms());     a check has come to its end
  */
-#ifndef WORKER_AGENT_INFLIGHT_H
-#define WORKER_AGENT_INFLIGHT_H
+#ifndef WORKER_AGENT_FLIGHT_H
+#define WORKER_AGENT_FLIGHT_H
 
 #include "common/hash.h"
 #include "worker/agent/exec.h"
 
-#define INFLIGHT_MORE 4
+#define FLIGHT_MORE 4
 
-struct inflight {
+struct flight {
 	size_t share, now;
 	uint64_t memory_bytes; /* for all; 0: no limit */
 	unsigned char check[HASH_LEN];
@@ -32,14 +32,14 @@ struct inflight {
 };
 
 /* What was learnt stays for the same check. */
-void inflight_begin(
-    struct inflight *f, size_t share, const char *check, uint64_t memory_bytes);
-size_t inflight_now(const struct inflight *f);
+void flight_begin(
+    struct flight *f, size_t share, const char *check, uint64_t memory_bytes);
+size_t flight_now(const struct flight *f);
 /* Its time and memory count, unless it was killed. */
-void inflight_note(struct inflight *f, const struct exec *x);
+void flight_note(struct flight *f, const struct exec *x);
 /* The same from numbers; idle, total: of the machine so far, both 0 when they
  * are not known. For tests. */
-void inflight_add(struct inflight *f, uint64_t wall_ms, uint64_t cpu_ms,
+void flight_add(struct flight *f, uint64_t wall_ms, uint64_t cpu_ms,
     uint64_t rss_kib, uint64_t idle, uint64_t total);
 
 #endif

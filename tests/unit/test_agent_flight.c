@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "common/log.h"
-#include "worker/agent/inflight.h"
+#include "worker/agent/flight.h"
 
 #define MIB ((uint64_t)1024)
 
@@ -17,90 +17,90 @@ struct machine {
 };
 
 static void
-checks(struct inflight *f, struct machine *m, int n, uint64_t wall,
-    uint64_t cpu, uint64_t rss)
+checks(struct flight *f, struct machine *m, int n, uint64_t wall, uint64_t cpu,
+    uint64_t rss)
 {
 	for (int i = 0; i < n; i++) {
 		m->total += 100;
 		m->idle += m->percent;
-		inflight_add(f, wall, cpu, rss, m->idle, m->total);
+		flight_add(f, wall, cpu, rss, m->idle, m->total);
 	}
 }
 
 static void
 test_waiting(void **state)
 {
-	struct inflight f = { 0 };
+	struct flight f = { 0 };
 	struct machine m = { .total = 1000, .percent = 80 };
 
 	(void)state;
-	inflight_begin(&f, 2, "make test", 0);
-	assert_int_equal(inflight_now(&f), 2);
+	flight_begin(&f, 2, "make test", 0);
+	assert_int_equal(flight_now(&f), 2);
 	checks(&f, &m, 2, 600, 60, 20 * MIB);
-	assert_int_equal(inflight_now(&f), 4);
+	assert_int_equal(flight_now(&f), 4);
 	checks(&f, &m, 4, 610, 60, 20 * MIB);
-	assert_int_equal(inflight_now(&f), 8);
+	assert_int_equal(flight_now(&f), 8);
 	checks(&f, &m, 80, 650, 60, 20 * MIB);
-	assert_int_equal(inflight_now(&f), 8); /* no more than that */
+	assert_int_equal(flight_now(&f), 8); /* no more than that */
 	/* The same check later, and another one. */
-	inflight_begin(&f, 2, "make test", 0);
-	assert_int_equal(inflight_now(&f), 8);
-	inflight_begin(&f, 2, "make check", 0);
-	assert_int_equal(inflight_now(&f), 2);
+	flight_begin(&f, 2, "make test", 0);
+	assert_int_equal(flight_now(&f), 8);
+	flight_begin(&f, 2, "make check", 0);
+	assert_int_equal(flight_now(&f), 2);
 }
 
 static void
 test_computing(void **state)
 {
-	struct inflight f = { 0 };
+	struct flight f = { 0 };
 	struct machine m = { .total = 1000, .percent = 80 };
 
 	(void)state;
-	inflight_begin(&f, 1, "x", 0);
+	flight_begin(&f, 1, "x", 0);
 	checks(&f, &m, 40, 600, 550, 20 * MIB);
-	assert_int_equal(inflight_now(&f), 1);
+	assert_int_equal(flight_now(&f), 1);
 	/* Computes little and slowly: others have the machine. */
-	inflight_begin(&f, 1, "y", 0);
+	flight_begin(&f, 1, "y", 0);
 	m.percent = 5;
 	checks(&f, &m, 40, 600, 60, 20 * MIB);
-	assert_int_equal(inflight_now(&f), 1);
+	assert_int_equal(flight_now(&f), 1);
 	/* Nobody knows. */
-	inflight_begin(&f, 1, "z", 0);
+	flight_begin(&f, 1, "z", 0);
 	m.percent = 0;
 	for (int i = 0; i < 40; i++)
-		inflight_add(&f, 600, 60, 20 * MIB, 0, 0);
-	assert_int_equal(inflight_now(&f), 1);
+		flight_add(&f, 600, 60, 20 * MIB, 0, 0);
+	assert_int_equal(flight_now(&f), 1);
 }
 
 /* More at once make each slower: back to the share, and not again at once. */
 static void
 test_back(void **state)
 {
-	struct inflight f = { 0 };
+	struct flight f = { 0 };
 	struct machine m = { .total = 1000, .percent = 80 };
 
 	(void)state;
-	inflight_begin(&f, 1, "x", 0);
+	flight_begin(&f, 1, "x", 0);
 	checks(&f, &m, 2, 600, 60, 20 * MIB);
-	assert_int_equal(inflight_now(&f), 2);
+	assert_int_equal(flight_now(&f), 2);
 	checks(&f, &m, 2, 1000, 60, 20 * MIB);
-	assert_int_equal(inflight_now(&f), 1);
+	assert_int_equal(flight_now(&f), 1);
 	checks(&f, &m, 16, 600, 60, 20 * MIB);
-	assert_int_equal(inflight_now(&f), 1);
+	assert_int_equal(flight_now(&f), 1);
 	checks(&f, &m, 2, 600, 60, 20 * MIB);
-	assert_int_equal(inflight_now(&f), 2);
+	assert_int_equal(flight_now(&f), 2);
 }
 
 static void
 test_memory(void **state)
 {
-	struct inflight f = { 0 };
+	struct flight f = { 0 };
 	struct machine m = { .total = 1000, .percent = 80 };
 
 	(void)state;
-	inflight_begin(&f, 1, "x", (uint64_t)1 << 30);
+	flight_begin(&f, 1, "x", (uint64_t)1 << 30);
 	checks(&f, &m, 20, 600, 60, 100 * MIB);
-	assert_int_equal(inflight_now(&f), 2); /* 4 would be 1.6 GiB */
+	assert_int_equal(flight_now(&f), 2); /* 4 would be 1.6 GiB */
 }
 
 int

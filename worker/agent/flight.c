@@ -1,10 +1,10 @@
-/* inflight.c - see inflight.h. */
+/* flight.c - see flight.h. */
 #include "common/compat.h"
 
 #include "common/buf.h"
 #include "common/fdio.h"
 #include "common/log.h"
-#include "worker/agent/inflight.h"
+#include "worker/agent/flight.h"
 
 #define ROUND 2         /* checks before a decision, at least */
 #define BUSY_PERCENT 50 /* a check that computes so much does not wait */
@@ -13,8 +13,8 @@
 #define HOLD 8
 
 void
-inflight_begin(
-    struct inflight *f, size_t share, const char *check, uint64_t memory_bytes)
+flight_begin(
+    struct flight *f, size_t share, const char *check, uint64_t memory_bytes)
 {
 	unsigned char h[HASH_LEN];
 
@@ -23,42 +23,42 @@ inflight_begin(
 		share = 1;
 	if (f->share == share && memcmp(f->check, h, sizeof h) == 0)
 		return;
-	*f = (struct inflight){
+	*f = (struct flight){
 		.share = share, .now = share, .memory_bytes = memory_bytes
 	};
 	memcpy(f->check, h, sizeof h);
 }
 
 size_t
-inflight_now(const struct inflight *f)
+flight_now(const struct flight *f)
 {
 	return f->now;
 }
 
 /* So many are looked at together. */
 static size_t
-round_of(const struct inflight *f)
+round_of(const struct flight *f)
 {
 	return f->now > ROUND ? f->now : ROUND;
 }
 
 /* Is there memory for n? One process of the largest may be one of several. */
 static bool
-has_room(const struct inflight *f, size_t n)
+has_room(const struct flight *f, size_t n)
 {
 	return f->memory_bytes == 0 ||
 	    n * 4 * f->rss_kib * 1024 <= f->memory_bytes;
 }
 
 static void
-decide(struct inflight *f, bool calm)
+decide(struct flight *f, bool calm)
 {
 	uint64_t wall = f->wall_ms / f->n;
 	bool waits = f->cpu_ms * 100 < f->wall_ms * BUSY_PERCENT;
 	size_t more = f->now * 2;
 
-	if (more > f->share * INFLIGHT_MORE)
-		more = f->share * INFLIGHT_MORE;
+	if (more > f->share * FLIGHT_MORE)
+		more = f->share * FLIGHT_MORE;
 	if (f->now == f->share)
 		f->share_ms =
 		    f->share_ms == 0 ? wall : (3 * f->share_ms + wall) / 4;
@@ -78,7 +78,7 @@ decide(struct inflight *f, bool calm)
 }
 
 void
-inflight_add(struct inflight *f, uint64_t wall_ms, uint64_t cpu_ms,
+flight_add(struct flight *f, uint64_t wall_ms, uint64_t cpu_ms,
     uint64_t rss_kib, uint64_t idle, uint64_t total)
 {
 	uint64_t spent;
@@ -116,8 +116,9 @@ machine(uint64_t *ret_idle, uint64_t *ret_total)
 	if (file_read("/proc/stat", false, &b, NULL) == 0 &&
 	    sscanf(buf_str(&b), "cpu %llu %llu %llu %llu %llu %llu %llu %llu",
 		&v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) == 8) {
-		/* What is nice gives way. */
-		*ret_idle = v[1] + v[3] + v[4];
+		/* Not what nice processes take: while they run, a check that
+		 * gets no processor looks like one that waits. */
+		*ret_idle = v[3] + v[4];
 		for (size_t i = 0; i < nitems(v); i++)
 			*ret_total += v[i];
 	}
@@ -125,7 +126,7 @@ machine(uint64_t *ret_idle, uint64_t *ret_total)
 }
 
 void
-inflight_note(struct inflight *f, const struct exec *x)
+flight_note(struct flight *f, const struct exec *x)
 {
 	uint64_t idle = 0, total = 0;
 
@@ -133,5 +134,5 @@ inflight_note(struct inflight *f, const struct exec *x)
 		return;
 	if (f->total == 0 || f->n + 1 >= round_of(f))
 		machine(&idle, &total);
-	inflight_add(f, x->ms, x->cpu_ms, x->rss_kib, idle, total);
+	flight_add(f, x->ms, x->cpu_ms, x->rss_kib, idle, total);
 }
