@@ -56,6 +56,9 @@ struct provider {
 	 * the prompt (estimated high) and of the output, and their price. */
 	void (*estimate)(void *self, const struct provider_ask *q,
 	    uint64_t *ret_in, uint64_t *ret_out, uint64_t *ret_micro);
+	/* How many edits there are to try, and how many of them are done with;
+	 * false: not known. May be NULL. */
+	bool (*outlook)(void *self, uint64_t *ret_total, uint64_t *ret_done);
 	/* The worker will ask no more; may be NULL. */
 	void (*worker_gone)(void *self, const char *worker);
 	void (*free)(void *self);

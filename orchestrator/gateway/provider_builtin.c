@@ -8,37 +8,11 @@
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/text.h"
-#include "orchestrator/gateway/provider_builtin.h"
+#include "orchestrator/gateway/builtin_priv.h"
 #include "orchestrator/repair/reading.h"
 #include "orchestrator/repair/suspect.h"
-#include "orchestrator/repair/trial.h"
 
-#define SOURCES_MAX 60
 #define WORKERS_MAX 4000
-#define ERRORS_MAX 3
-#define FINDING_MAX 1000
-
-struct worker {
-	char *name;
-	uint32_t id; /* for the queue */
-	size_t seen; /* messages that are settled */
-	size_t calls, errors;
-	size_t tried[QUEUE_MAX_HYPO];
-	uint64_t kinds[QUEUE_MAX_HYPO]; /* operators, a bit each */
-	json_t *last; /* the last reply, and the message it answers */
-	json_t *last_to;
-	size_t last_len;
-};
-
-struct builtin {
-	uint64_t seed;
-	uint64_t until_ms; /* 0: no limit */
-	struct queue *q;
-	struct source *src[SOURCES_MAX];
-	size_t n_src;
-	struct worker *w;
-	size_t n_w;
-};
 
 struct builtin *
 builtin_create(uint64_t seed)
@@ -47,23 +21,6 @@ builtin_create(uint64_t seed)
 
 	b->seed = seed;
 	return b;
-}
-
-void
-builtin_until(struct builtin *b, uint64_t at_ms)
-{
-	b->until_ms = at_ms;
-}
-
-/* Whole seconds that are left, UINT64_MAX without a limit. */
-static uint64_t
-left_s(const struct builtin *b)
-{
-	uint64_t now = loop_now_ms();
-
-	if (b->until_ms == 0)
-		return UINT64_MAX;
-	return b->until_ms > now ? (b->until_ms - now) / 1000 : 0;
 }
 
 static void
@@ -81,6 +38,7 @@ builtin_free(struct builtin *b)
 	if (b == NULL)
 		return;
 	forget_queue(b);
+	ladder_clear(&b->ladder);
 	for (size_t i = 0; i < b->n_w; i++) {
 		free(b->w[i].name);
 		json_decref(b->w[i].last);
@@ -88,6 +46,22 @@ builtin_free(struct builtin *b)
 	}
 	free(b->w);
 	free(b);
+}
+
+void
+builtin_until(struct builtin *b, uint64_t at_ms)
+{
+	b->until_ms = at_ms;
+}
+
+uint64_t
+builtin_left_s(const struct builtin *b)
+{
+	uint64_t now = loop_now_ms();
+
+	if (b->until_ms == 0)
+		return UINT64_MAX;
+	return b->until_ms > now ? (b->until_ms - now) / 1000 : 0;
 }
 
 static struct worker *
@@ -132,15 +106,16 @@ builtin_worker_gone(struct builtin *b, const char *worker)
 static void
 build_queue(struct builtin *b, const struct reading *r, const struct facts *f)
 {
-	struct source *files[SOURCES_MAX];
-	float *weight[SOURCES_MAX];
+	struct source *files[BUILTIN_SOURCES_MAX];
+	float *weight[BUILTIN_SOURCES_MAX];
 	struct cands c = { 0 };
 	size_t n = 0;
 	struct suspect_facts sf = { .output = f->output,
 		.failing = &f->failing };
 
 	for (int pass = 0; pass < 2; pass++) { /* sources, then tests */
-		for (size_t i = 0; i < r->n_file && n < SOURCES_MAX; i++) {
+		for (size_t i = 0; i < r->n_file && n < BUILTIN_SOURCES_MAX;
+		     i++) {
 			const struct reading_file *rf = &r->file[i];
 
 			if (rf->test != (pass == 1) || rf->failed ||
@@ -167,8 +142,8 @@ build_queue(struct builtin *b, const struct reading *r, const struct facts *f)
 	cands_clear(&c);
 }
 
-static json_t *
-finish(const json_t *conv, const char *verdict, const char *hypothesis,
+json_t *
+builtin_finish(const json_t *conv, const char *verdict, const char *hypothesis,
     json_t *findings, json_t *evidence, const char *reason)
 {
 	json_t *reply = dialog_reply("%s", reason);
@@ -177,7 +152,7 @@ finish(const json_t *conv, const char *verdict, const char *hypothesis,
 	json_object_set_new(args, "verdict", json_string(verdict));
 	json_object_set_new(args, "hypothesis",
 	    json_str_lossy(hypothesis,
-		text_cut(hypothesis, strlen(hypothesis), FINDING_MAX)));
+		text_cut(hypothesis, strlen(hypothesis), BUILTIN_FINDING_MAX)));
 	json_object_set_new(
 	    args, "findings", findings != NULL ? findings : json_array());
 	json_object_set_new(
@@ -188,10 +163,10 @@ finish(const json_t *conv, const char *verdict, const char *hypothesis,
 	return reply;
 }
 
-static json_t *
-stuck(const json_t *conv, const struct facts *f, const char *reason)
+json_t *
+builtin_stuck(const json_t *conv, const struct facts *f, const char *reason)
 {
-	return finish(conv, "stuck", f->hypothesis, NULL, NULL, reason);
+	return builtin_finish(conv, "stuck", f->hypothesis, NULL, NULL, reason);
 }
 
 /*
@@ -208,8 +183,8 @@ read_sources(struct builtin *b, const json_t *conv, const struct facts *f)
 	if (b->q != NULL)
 		return NULL;
 	reading_scan(&r, conv, f);
-	if (!r.listed && r.errors >= ERRORS_MAX) {
-		reply = stuck(conv, f, r.error);
+	if (!r.listed && r.errors >= BUILTIN_ERRORS_MAX) {
+		reply = builtin_stuck(conv, f, r.error);
 		goto out;
 	}
 	reply = dialog_reply(r.listed ? "Reading the sources and the tests."
@@ -234,23 +209,38 @@ nothing(struct builtin *b, const json_t *conv, const struct facts *f)
 	if (queue_n_cand(b->q) > 0)
 		return NULL;
 	forget_queue(b);
-	return stuck(conv, f,
+	return builtin_stuck(conv, f,
 	    none ? "No source file in a language that the built-in model "
 		   "reads was found outside of the protected files."
 		 : "The sources hold nothing that the built-in model's edits "
 		   "apply to.");
 }
 
-static json_t *
-plan(struct builtin *b, const json_t *conv, const struct facts *f)
+json_t *
+builtin_prepare(struct builtin *b, struct worker *w, const json_t *conv,
+    const struct facts *f)
 {
-	json_t *reply, *list;
-	char *reason;
+	json_t *reply;
 
-	if (left_s(b) == 0)
-		return stuck(conv, f, "The time for it is over.");
+	if (f->plan && builtin_left_s(b) == 0)
+		return builtin_stuck(conv, f, BUILTIN_OVER);
 	reply = read_sources(b, conv, f);
 	if (reply != NULL || (reply = nothing(b, conv, f)) != NULL)
+		return reply;
+	if (f->tests.n == 0)
+		return NULL;
+	ladder_set(&b->ladder, f);
+	return ladder_control(&b->ladder, &w->clock, conv, f);
+}
+
+static json_t *
+plan(struct builtin *b, struct worker *w, const json_t *conv,
+    const struct facts *f)
+{
+	json_t *reply = builtin_prepare(b, w, conv, f), *list;
+	char *reason;
+
+	if (reply != NULL)
 		return reply;
 	list = json_array();
 	for (size_t i = 0; i < queue_n_hypo(b->q); i++) {
@@ -261,270 +251,9 @@ plan(struct builtin *b, const json_t *conv, const struct facts *f)
 		free(s);
 	}
 	reason = xasprintf("%zu candidate edits", queue_n_cand(b->q));
-	reply = finish(conv, "done", "", list, NULL, reason);
+	reply = builtin_finish(conv, "done", "", list, NULL, reason);
 	free(reason);
 	return reply;
-}
-
-static void
-count(struct builtin *b, struct worker *w, const struct trial_result *t)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		const struct cand *c = queue_cand(b->q, t->cand[i]);
-
-		if (!t->tried[i]) {
-			if (c->holder == w->id)
-				queue_undeal(b->q, t->cand[i]);
-			continue;
-		}
-		queue_settle(b->q, t->cand[i], t->passed[i]);
-		w->tried[c->hypo]++;
-		w->kinds[c->hypo] |= (uint64_t)1 << (c->op % 64);
-	}
-}
-
-/* Take note of the answers that came since the last time. */
-static void
-settle(struct builtin *b, struct worker *w, const json_t *conv)
-{
-	size_t n = json_array_size(conv);
-	struct trial_result t;
-
-	if (n < w->seen) { /* shortened, or a new attempt: count afresh */
-		queue_return(b->q, w->id);
-		w->seen = w->calls = w->errors = 0;
-		memset(w->tried, 0, sizeof w->tried);
-		memset(w->kinds, 0, sizeof w->kinds);
-	}
-	for (; w->seen < n; w->seen++) {
-		const json_t *m = json_array_get(conv, w->seen);
-		const char *text = dialog_str(m, "content"), *name;
-		json_t *args;
-
-		if (!dialog_is(m, "tool"))
-			continue;
-		name = dialog_answered(conv, w->seen, &args);
-		if (strcmp(name, "try_edits") == 0) {
-			w->calls++;
-			w->errors = dialog_is_error(text) ? w->errors + 1 : 0;
-			trial_read(b->q, args, text, &t);
-			count(b, w, &t);
-		} else if (dialog_is_error(text) &&
-		    strcmp(name, "edit_file") == 0) {
-			w->errors++;
-		}
-		json_decref(args);
-	}
-}
-
-/* "212 edits in f() (x.py:1-9): relation, constant; none makes ..." */
-static json_t *
-findings(struct builtin *b, const struct worker *w, const char *own)
-{
-	json_t *list = json_array();
-	size_t first = queue_hypo_find(b->q, own);
-
-	for (size_t k = 0; k < queue_n_hypo(b->q) + 1; k++) {
-		size_t h = k == 0 ? first : k - 1;
-		const struct hypo *hy = queue_hypo(b->q, h);
-		struct buf t;
-		const char *sep = "";
-
-		if (hy == NULL || (k > 0 && h == first) || w->tried[h] == 0)
-			continue;
-		buf_init(&t, FINDING_MAX);
-		(void)buf_printf(&t, "%zu edit%s in %s (", w->tried[h],
-		    w->tried[h] == 1 ? "" : "s", hy->place);
-		for (size_t o = 0; o < n_repair_ops && o < 64; o++) {
-			if (!(w->kinds[h] & (uint64_t)1 << o))
-				continue;
-			(void)buf_printf(&t, "%s%s", sep, repair_ops[o].name);
-			sep = ", ";
-		}
-		(void)buf_adds(&t, "): none makes the tests pass");
-		json_array_append_new(list, json_str_lossy(buf_str(&t), t.len));
-		buf_clear(&t);
-	}
-	return list;
-}
-
-static json_t *
-deal(struct builtin *b, struct worker *w, const json_t *conv,
-    const struct facts *f)
-{
-	uint32_t got[TRIAL_MAX];
-	uint64_t left = left_s(b);
-	size_t n = left == 0 ? 0
-			     : queue_next(b->q, w->id, f->hypothesis_id,
-				   trial_size(f, w->calls, w->errors), got);
-	size_t keep = n, own = queue_hypo_find(b->q, f->hypothesis_id), h;
-	const struct hypo *hy;
-	json_t *args, *reply;
-
-	if (n == 0) {
-		json_t *list = findings(b, w, f->hypothesis_id);
-		bool none = json_array_size(list) == 0;
-
-		queue_return(b->q, w->id);
-		if (left == 0)
-			return finish(conv, "stuck", f->hypothesis, list, NULL,
-			    "The time for it is over.");
-		if (none)
-			json_array_append_new(list,
-			    json_string("every candidate edit of this "
-					"hypothesis was tried by others"));
-		return finish(conv, "refuted", f->hypothesis, list, NULL,
-		    none ? "Others have tried its edits; none helped."
-			 : "No candidate edit is left.");
-	}
-	args = trial_args(b->q, got, &keep, f);
-	if (left != UINT64_MAX)
-		json_object_set_new(
-		    args, "within_s", json_integer((json_int_t)left));
-	for (size_t i = keep; i < n; i++)
-		queue_undeal(b->q, got[i]);
-	h = queue_cand(b->q, got[0])->hypo;
-	hy = queue_hypo(b->q, h);
-	if (w->calls == 0 && h == own)
-		reply = dialog_reply("%s: %s. %zu small edits may mend it; the "
-				     "first %zu are tried now.",
-		    hy->name, hy->sentence, hy->total, keep);
-	else
-		reply = dialog_reply("%s%s, %zu of %zu tried: now %s and "
-				     "%zu more.",
-		    h != own ? "Helping with " : "", hy->name, hy->tried,
-		    hy->total, queue_cand(b->q, got[0])->what, keep - 1);
-	dialog_call(reply, conv, "try_edits", args);
-	return reply;
-}
-
-/* The passing candidate of a try_edits answer that changes least. */
-static size_t
-best_passing(struct builtin *b, const json_t *args, const char *text)
-{
-	struct trial_result t;
-	size_t best = QUEUE_NONE;
-
-	trial_read(b->q, args, text, &t);
-	for (size_t i = 0; i < t.n; i++) {
-		if (t.passed[i] &&
-		    (best == QUEUE_NONE ||
-			queue_cand(b->q, t.cand[i])->changed <
-			    queue_cand(b->q, best)->changed))
-			best = t.cand[i];
-	}
-	return best;
-}
-
-static json_t *
-fixed(struct builtin *b, const json_t *conv, const struct facts *f, size_t cand)
-{
-	const struct cand *c = queue_cand(b->q, cand);
-	const struct source *s = queue_source(b->q, cand);
-	const struct hypo *h = queue_hypo(b->q, c->hypo);
-	char *ev = xasprintf("%s:%u", s->path, c->line);
-	char *what = xasprintf("%s line %u: %s makes the tests pass (%s)",
-	    s->path, c->line, c->what, repair_ops[c->op].sentence);
-	json_t *list = json_pack("[o]",
-	    json_str_lossy(what, text_cut(what, strlen(what), FINDING_MAX)));
-	json_t *evidence = json_pack("[o]", json_str_lossy(ev, strlen(ev)));
-	json_t *reply = finish(conv, "fixed",
-	    h->name[0] != '\0' && f->hypothesis_id != NULL &&
-		    strcmp(h->name, f->hypothesis_id) == 0 &&
-		    *f->hypothesis != '\0'
-		? f->hypothesis
-		: h->sentence,
-	    list, evidence, "An edit makes the tests pass.");
-
-	free(ev);
-	free(what);
-	return reply;
-}
-
-/* The last edit_file of the conversation, undone; NULL when there is none. */
-static json_t *
-take_back(struct builtin *b, const json_t *conv)
-{
-	json_t *args, *undo = NULL, *reply;
-
-	for (size_t i = json_array_size(conv); i-- > 0 && undo == NULL;) {
-		const char *name;
-
-		if (!dialog_is(json_array_get(conv, i), "tool"))
-			continue;
-		name = dialog_answered(conv, i, &args);
-		if (strcmp(name, "edit_file") == 0) {
-			size_t c = trial_find(b->q, args, false);
-
-			json_decref(args);
-			if (c == QUEUE_NONE ||
-			    *queue_cand(b->q, c)->new_text == '\0')
-				return NULL;
-			undo = trial_edit(b->q, c);
-			json_object_set(
-			    undo, "tmp", json_object_get(undo, "old"));
-			json_object_set(
-			    undo, "old", json_object_get(undo, "new"));
-			json_object_set(
-			    undo, "new", json_object_get(undo, "tmp"));
-			json_object_del(undo, "tmp");
-			continue;
-		}
-		json_decref(args);
-	}
-	if (undo == NULL)
-		return NULL;
-	reply = dialog_reply("That did not hold: the edit is taken back.");
-	dialog_call(reply, conv, "edit_file", undo);
-	return reply;
-}
-
-static json_t *
-explore(struct builtin *b, struct worker *w, const json_t *conv,
-    const struct facts *f)
-{
-	size_t last, cand = QUEUE_NONE;
-	const char *name = "", *text = "";
-	json_t *reply = read_sources(b, conv, f), *args = NULL;
-
-	if (reply != NULL || (reply = nothing(b, conv, f)) != NULL)
-		return reply;
-	if (f->tests.n == 0)
-		return stuck(
-		    conv, f, "There is no test command to check with.");
-	settle(b, w, conv);
-	if (w->errors >= ERRORS_MAX)
-		return stuck(
-		    conv, f, "The tools failed several times in a row.");
-	last = dialog_last_call(conv);
-	for (size_t i = json_array_size(conv); i-- > 0 && i > last;) {
-		const json_t *m = json_array_get(conv, i);
-
-		if (!dialog_is(m, "tool"))
-			continue;
-		json_decref(args);
-		name = dialog_answered(conv, i, &args);
-		text = dialog_str(m, "content");
-	}
-	if (strcmp(name, "try_edits") == 0) {
-		cand = best_passing(b, args, text);
-		if (cand != QUEUE_NONE) {
-			reply = dialog_reply("%s in %s makes the tests pass.",
-			    queue_cand(b->q, cand)->what,
-			    queue_source(b->q, cand)->path);
-			dialog_call(
-			    reply, conv, "edit_file", trial_edit(b->q, cand));
-		}
-	} else if (strcmp(name, "edit_file") == 0 && !dialog_is_error(text)) {
-		cand = trial_find(b->q, args, false);
-		if (cand != QUEUE_NONE)
-			reply = fixed(b, conv, f, cand);
-	} else if (strcmp(name, "finish") == 0 &&
-	    strcmp(dialog_str(args, "verdict"), "fixed") == 0) {
-		reply = take_back(b, conv);
-	}
-	json_decref(args);
-	return reply != NULL ? reply : deal(b, w, conv, f);
 }
 
 int
@@ -545,7 +274,7 @@ builtin_reply(struct builtin *b, const char *worker, const json_t *conv,
 	}
 	if (facts_parse(conv, &f, e) < 0)
 		return ERR_MODEL;
-	reply = f.plan ? plan(b, conv, &f) : explore(b, w, conv, &f);
+	reply = f.plan ? plan(b, w, conv, &f) : builtin_explore(b, w, conv, &f);
 	facts_clear(&f);
 	json_decref(w->last);
 	json_decref(w->last_to);
@@ -554,4 +283,17 @@ builtin_reply(struct builtin *b, const char *worker, const json_t *conv,
 	w->last_len = n;
 	*ret_message = reply;
 	return 0;
+}
+
+bool
+builtin_outlook(
+    const struct builtin *b, uint64_t *ret_total, uint64_t *ret_done)
+{
+	if (b->q == NULL)
+		return false;
+	*ret_total = queue_n_cand(b->q);
+	*ret_done = 0;
+	for (size_t i = 0; i < queue_n_hypo(b->q); i++)
+		*ret_done += queue_hypo(b->q, i)->tried;
+	return *ret_total > 0;
 }

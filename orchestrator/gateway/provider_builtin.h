@@ -33,6 +33,10 @@ void builtin_until(struct builtin *b, uint64_t at_ms);
  * ERR_MODEL when the conversation is not one it can play in. */
 int builtin_reply(struct builtin *b, const char *worker, const json_t *conv,
     json_t **ret_message, struct err *e);
+/* How many candidates there are, and how many were tried; false: the sources
+ * were not read yet. */
+bool builtin_outlook(
+    const struct builtin *b, uint64_t *ret_total, uint64_t *ret_done);
 /* What the worker was dealt and did not report goes back to the queue. */
 void builtin_worker_gone(struct builtin *b, const char *worker);
 

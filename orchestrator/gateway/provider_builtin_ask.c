@@ -15,6 +15,12 @@ provider_ask(void *self, const struct provider_ask *q, void **ret_call)
 	provider_answer_now(q, message, r < 0 ? e.text : NULL);
 }
 
+static bool
+provider_outlook(void *self, uint64_t *ret_total, uint64_t *ret_done)
+{
+	return builtin_outlook(self, ret_total, ret_done);
+}
+
 static void
 provider_worker_gone(void *self, const char *worker)
 {
@@ -38,6 +44,7 @@ provider_builtin(struct provider *ret, uint64_t seed)
 {
 	*ret = (struct provider){ .name = "builtin",
 		.ask = provider_ask,
+		.outlook = provider_outlook,
 		.worker_gone = provider_worker_gone,
 		.free = provider_free,
 		.self = builtin_create(seed) };

@@ -18,6 +18,7 @@ struct facts {
 	struct strv tests, failing, guarded;
 	uint64_t test_ms, parallel;
 	uint64_t limit_ms; /* of one run of the check; 0: from test_ms */
+	uint64_t share;    /* how many runs share a processor; 0: one has it */
 };
 
 int facts_parse(const json_t *conv, struct facts *ret, struct err *e);

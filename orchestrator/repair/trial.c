@@ -25,6 +25,14 @@ change(const struct queue *q, size_t i)
 	return j;
 }
 
+void
+trial_within(json_t *args, uint64_t s)
+{
+	if (s != UINT64_MAX)
+		json_object_set_new(args, "within_s",
+		    json_integer(s > 0 ? (json_int_t)s : 1));
+}
+
 json_t *
 trial_edit(const struct queue *q, size_t cand)
 {
@@ -33,11 +41,10 @@ trial_edit(const struct queue *q, size_t cand)
 
 json_t *
 trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
-    const struct facts *f)
+    const struct step *check)
 {
 	json_t *edits = json_array();
-	uint64_t limit =
-	    ((f->limit_ms > 0 ? f->limit_ms : 3 * f->test_ms) + 999) / 1000;
+	uint64_t limit = (check->limit_ms + 999) / 1000;
 	size_t bytes = 0, k;
 
 	for (k = 0; k < *n; k++) {
@@ -55,10 +62,9 @@ trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
 		free(label);
 	}
 	*n = k;
-	return json_pack("{s:s, s:o, s:I, s:b}", "check",
-	    f->tests.n > 0 ? f->tests.v[0] : "true", "edits", edits,
-	    "timeout_s", (json_int_t)(limit < 1 ? 1 : limit), "stop_on_pass",
-	    1);
+	return json_pack("{s:s, s:o, s:I, s:b}", "check", check->command,
+	    "edits", edits, "timeout_s", (json_int_t)(limit < 1 ? 1 : limit),
+	    "stop_on_pass", 1);
 }
 
 size_t
@@ -76,9 +82,9 @@ trial_find(const struct queue *q, const json_t *edit, bool back)
 }
 
 size_t
-trial_size(const struct facts *f, size_t calls, size_t errors)
+trial_size(const struct facts *f, uint64_t ms, size_t calls, size_t errors)
 {
-	uint64_t n = f->parallel * AIM_MS / f->test_ms;
+	uint64_t n = f->parallel * AIM_MS / (ms > 0 ? ms : 1);
 	uint64_t least = f->parallel < TRIAL_MAX ? f->parallel : TRIAL_MAX;
 
 	n = n > TRIAL_MAX ? TRIAL_MAX : n;

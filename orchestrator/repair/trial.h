@@ -4,22 +4,27 @@
 #ifndef REPAIR_TRIAL_H
 #define REPAIR_TRIAL_H
 
-#include "orchestrator/repair/dialog.h"
+#include "orchestrator/repair/ladder.h"
 #include "orchestrator/repair/queue.h"
 
 #define TRIAL_MAX 40
 
 /* Arguments of a call for n candidates; *n is lowered when they are too many
- * bytes. */
+ * bytes. check: what they must pass. */
 json_t *trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
-    const struct facts *f);
+    const struct step *check);
+/* The seconds that all of them together may take, at least 1; UINT64_MAX: no
+ * limit. */
+void trial_within(json_t *args, uint64_t s);
 /* Arguments of edit_file for a candidate. */
 json_t *trial_edit(const struct queue *q, size_t cand);
 /* The candidate that an object with path, line, old, new means; its changes
  * may stand in an array "changes". back: old and new swapped. */
 size_t trial_find(const struct queue *q, const json_t *edit, bool back);
-/* How many candidates to deal in one call. tried: how many calls before. */
-size_t trial_size(const struct facts *f, size_t calls, size_t errors);
+/* How many candidates to deal in one call, when one takes ms. calls, errors:
+ * how many there were before. */
+size_t trial_size(
+    const struct facts *f, uint64_t ms, size_t calls, size_t errors);
 
 struct trial_result {
 	uint32_t

@@ -14,6 +14,8 @@
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/watch.h"
 
+#define TRY_MAX 200 /* edits of a call, as the tool takes them */
+
 void
 handle_send(struct run *r, struct worker *w, const struct msg *m)
 {
@@ -141,13 +143,37 @@ on_hook(struct run *r, struct worker *w, const struct msg *m)
 	hooks_message(r, w, &m->u.hook);
 }
 
+/* Edits of all workers: those that the model knows of as tried, and those of
+ * the calls that run. */
+static void
+add_pace(struct run *r, struct worker *w, uint64_t done, json_t *fields)
+{
+	const struct provider *p = gateway_provider(r->gateway);
+	uint64_t total = 0, tried = 0, now = loop_now_ms();
+	const struct worker *v;
+
+	if (done > TRY_MAX)
+		done = TRY_MAX;
+	if (done > w->tried) {
+		pace_add(&r->pace, now, done - w->tried);
+		w->tried = done;
+	}
+	if (p->outlook == NULL || !p->outlook(p->self, &total, &tried))
+		total = 0;
+	TAILQ_FOREACH (v, &r->workers, entry)
+		tried += v->tried;
+	pace_fields(&r->pace, now, tried, total, fields);
+}
+
 static void
 on_progress(struct run *r, struct worker *w, const struct msg *m)
 {
 	const struct msg_progress *in = &m->u.progress;
+	json_t *fields;
 
 	if (strcmp(in->what, "tool_call") == 0) {
 		w->tools++;
+		w->tried = 0;
 		watch_progress(r, w, in);
 		run_event(r, "tool_call",
 		    json_pack("{s:s, s:s, s:s, s:s, s:I}", "worker", w->name,
@@ -156,10 +182,12 @@ on_progress(struct run *r, struct worker *w, const struct msg *m)
 			(json_int_t)in->ms));
 		return;
 	}
-	run_event(r, "progress",
-	    json_pack("{s:s, s:s, s:s, s:I, s:I}", "worker", w->name, "what",
-		in->what, "text", msg_str(in->text), "done",
-		(json_int_t)in->done, "total", (json_int_t)in->total));
+	fields = json_pack("{s:s, s:s, s:s, s:I, s:I}", "worker", w->name,
+	    "what", in->what, "text", msg_str(in->text), "done",
+	    (json_int_t)in->done, "total", (json_int_t)in->total);
+	if (strcmp(in->what, "try") == 0)
+		add_pace(r, w, in->done, fields);
+	run_event(r, "progress", fields);
 }
 
 static void

@@ -53,16 +53,24 @@ prompt_system(const struct run *r)
 	return ret;
 }
 
+/* How many runs of the tests share a processor, when all workers try. */
+static uint64_t
+share(const struct run *r, const struct subtask *t)
+{
+	uint64_t cpus = r->cpus != 0 ? r->cpus : 1;
+	uint64_t runs = (uint64_t)sched_workers(r, t) * sched_parallel(r, t);
+	uint64_t n = (runs + cpus - 1) / cpus;
+
+	return n > 1 ? n : 1;
+}
+
 /* How long one run of the tests may take on a candidate: three times what it
  * took alone, and that as often as runs share a processor. Too tight loses
  * fixes, too loose only costs time where candidates hang. */
 static uint64_t
 limit_ms(const struct run *r, const struct subtask *t)
 {
-	uint64_t cpus = r->cpus != 0 ? r->cpus : 1;
-	uint64_t runs = (uint64_t)sched_workers(r, t) * sched_parallel(r, t);
-	uint64_t share = (runs + cpus - 1) / cpus;
-	uint64_t ms = 3 * r->base.test_ms * (share > 1 ? share : 1);
+	uint64_t ms = 3 * r->base.test_ms * share(r, t);
 
 	return ms < LEAST_LIMIT_MS ? LEAST_LIMIT_MS : ms;
 }
@@ -81,13 +89,15 @@ facts(const struct run *r, const struct subtask *t)
 	for (i = 0; i < r->guarded.n && i < MAX_GUARDED; i++)
 		(void)json_array_append_new(guarded,
 		    json_str_lossy(r->guarded.v[i], strlen(r->guarded.v[i])));
-	return json_pack("{s:s, s:s?, s:s?, s:o, s:o, s:s, s:I, s:I, s:i, s:o}",
-	    "role", kind_str(t->kind), "hypothesis_id", id, "hypothesis",
+	return json_pack(
+	    "{s:s, s:s?, s:s?, s:o, s:o, s:s, s:I, s:I, s:I, s:i, s:o}", "role",
+	    kind_str(t->kind), "hypothesis_id", id, "hypothesis",
 	    t->hypothesis, "tests", json_from_strv(&r->tests), "failing",
 	    json_from_strv(&r->base.failing), "output",
 	    r->base.output != NULL ? r->base.output : "", "test_ms",
 	    (json_int_t)r->base.test_ms, "limit_ms", (json_int_t)limit_ms(r, t),
-	    "parallel", (int)sched_parallel(r, t), "guarded", guarded);
+	    "share", (json_int_t)share(r, t), "parallel",
+	    (int)sched_parallel(r, t), "guarded", guarded);
 }
 
 static void

@@ -20,6 +20,7 @@
 #include "orchestrator/gateway/model.h"
 #include "orchestrator/run/hosts.h"
 #include "orchestrator/run/limits.h"
+#include "orchestrator/run/pace.h"
 #include "orchestrator/run/reproducer.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/store/audit.h"
@@ -107,6 +108,7 @@ struct worker {
 	const struct monitor_rule *pause;
 	bool held, ended;
 	unsigned reads; /* told of and put on record */
+	uint64_t tried; /* of the try_edits call that runs */
 };
 
 TAILQ_HEAD(worker_list, worker);
@@ -137,6 +139,7 @@ struct run {
 	struct strv guarded;
 	struct baseline base;
 	struct plain *plain;
+	struct pace pace; /* of try_edits, all workers */
 	enum phase phase;
 	struct subtask_list subtasks;
 	struct worker_list workers;

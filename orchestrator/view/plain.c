@@ -14,14 +14,15 @@
 
 /* of the failing tests' output */
 #define OUTPUT_LINES 8
+/* Between two lines about the same, where none can be rewritten. */
+#define STEADY_S 30
 
 struct plain {
 	FILE *out;
 	bool tty;
-	bool status;    /* a status line stands on the screen */
-	uint64_t tried; /* candidates, over all workers */
-	double last;    /* time of the last status line */
-	bool held;      /* no status line now */
+	bool status; /* a status line stands on the screen */
+	double last; /* time of the last status line, or of its like */
+	bool held;   /* no status line now */
 };
 
 struct plain *
@@ -196,19 +197,71 @@ on_assigned(struct plain *p, const json_t *ev)
 		printed(p, ev, who, "runs it in a fresh sandbox");
 }
 
+/* "1,234,567" */
+static void
+put_number(struct buf *b, long long n)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof digits, "%lld", n), i;
+
+	for (i = 0; i < len; i++)
+		(void)buf_printf(b, "%s%c",
+		    i > 0 && digits[i - 1] != '-' && (len - i) % 3 == 0 ? ","
+									: "",
+		    digits[i]);
+}
+
+/* "tried 240 of 1,000 edits, 38/s, about 20 s left": as much of it as is known.
+ */
+static void
+put_tried(struct buf *b, const json_t *ev)
+{
+	double rate = json_number_value(json_object_get(ev, "rate"));
+	const json_t *left = json_object_get(ev, "left_s");
+	long long s = num(ev, "left_s");
+
+	(void)buf_adds(b, "tried ");
+	put_number(b, num(ev, "tried"));
+	if (num(ev, "candidates") > 0) {
+		(void)buf_adds(b, " of ");
+		put_number(b, num(ev, "candidates"));
+	}
+	(void)buf_printf(b, " edit%s",
+	    num(ev, "candidates") == 0 && num(ev, "tried") == 1 ? "" : "s");
+	if (rate > 0)
+		(void)buf_printf(b, ", %.*f/s", rate < 10 ? 1 : 0, rate);
+	if (left != NULL && s > 0 && s < 120)
+		(void)buf_printf(b, ", about %lld s left", s);
+	else if (left != NULL && s > 0)
+		(void)buf_printf(b, ", about %lld min left", (s + 30) / 60);
+}
+
 static void
 on_progress(struct plain *p, const json_t *ev)
 {
 	double t = json_real_value(json_object_get(ev, "t"));
+	bool edits = strcmp(str(ev, "what"), "try") == 0;
+	struct buf b;
 
-	if (!p->tty || p->held || t - p->last < 0.1)
+	if (t - p->last < (p->tty ? 0.1 : STEADY_S) || p->held ||
+	    (!p->tty && !edits))
 		return;
 	p->last = t;
-	clear_status(p);
-	(void)fprintf(p->out, "%7.2fs  %s: %s %lld/%lld", t, str(ev, "worker"),
-	    str(ev, "what"), num(ev, "done"), num(ev, "total"));
-	(void)fflush(p->out);
-	p->status = true;
+	buf_init(&b, 1024);
+	if (edits)
+		put_tried(&b, ev);
+	else
+		(void)buf_printf(&b, "%s: %s %lld/%lld", str(ev, "worker"),
+		    str(ev, "what"), num(ev, "done"), num(ev, "total"));
+	if (p->tty) {
+		clear_status(p);
+		(void)fprintf(p->out, "%7.2fs  %s", t, buf_str(&b));
+		(void)fflush(p->out);
+		p->status = true;
+	} else {
+		line(p, ev, "", buf_str(&b));
+	}
+	buf_clear(&b);
 }
 
 static void

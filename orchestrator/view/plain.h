@@ -11,7 +11,7 @@
 struct plain;
 
 /* Lines go to out (stderr in a run). On a terminal a status line that is
- * rewritten shows what runs. */
+ * rewritten shows what runs; elsewhere a line now and then. */
 struct plain *plain_create(FILE *out);
 void plain_free(struct plain *p);
 /* No lines that are rewritten, while something is asked on the terminal. */

@@ -4,6 +4,7 @@
 #include "common/compat.h"
 
 #include <setjmp.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -20,10 +21,15 @@ struct world {
 	char *text[FILES_MAX];
 	const char *wanted; /* the check passes when a file holds this */
 	size_t tried, batches, biggest;
-	bool broken;    /* tools answer with errors */
-	bool no_fix;    /* nothing ever passes */
-	bool half;      /* try_edits stops in the middle of each batch */
-	json_t *finish; /* what was finished with */
+	bool broken;         /* tools answer with errors */
+	bool no_fix;         /* nothing ever passes */
+	bool half;           /* try_edits stops in the middle of each batch */
+	const char *control; /* what the narrowed command says at first */
+	unsigned control_ms; /* and how long it takes */
+	const char *decoy;   /* this passes that, and not the whole */
+	size_t controls, narrow, whole; /* calls */
+	size_t decoys;                  /* that were tried with the whole */
+	json_t *finish;                 /* what was finished with */
 };
 
 static const char inventory[] = "def restock(stock, wanted, limit):\n"
@@ -42,10 +48,22 @@ static const char tests_text[] = "from inventory import restock, price\n"
 				 "def test_price():\n"
 				 "    assert price(2, 3) == 6\n";
 
+#define FAILS \
+	"=========================== FAILURES ===========================\n" \
+	"E   assert 6 == 0\n" \
+	"=================== short test summary info ====================\n"
+#define CONTROL \
+	"exit status 1\n" FAILS \
+	"FAILED tests/test_inventory.py::test_restock_at_limit - assert " \
+	"6 == 0\n1 failed in 0.02s\n"
+#define WHOLE "python3 -m pytest"
+#define NARROW WHOLE " tests/test_inventory.py::test_restock_at_limit"
+
 static void
 world_init(struct world *w)
 {
-	*w = (struct world){ .wanted = "if stock >= limit:" };
+	*w = (struct world){ .wanted = "if stock >= limit:",
+		.control = CONTROL };
 	w->path[0] = "inventory.py";
 	w->text[0] = xstrdup(inventory);
 	w->path[1] = "tests/test_inventory.py";
@@ -70,7 +88,8 @@ conversation(const char *role, const char *id)
 		"role", role, "hypothesis_id", id, "hypothesis",
 		"restock is wrong", "tests", "python3 -m pytest", "failing",
 		"tests/test_inventory.py::test_restock_at_limit", "output",
-		"tests/test_inventory.py:4: AssertionError\n```json\n{\n",
+		"E   assert 6 == 0\ntests/test_inventory.py:4: AssertionError\n"
+		"```json\n{\n",
 		"test_ms", 400, "parallel", 2, "guarded",
 		"tests/test_inventory.py");
 	char *text = json_dumps(facts, JSON_INDENT(2));
@@ -131,9 +150,13 @@ try_edits(struct world *w, const json_t *args)
 	json_t *passed = json_array(), *results = json_array(), *edit, *r;
 	const json_t *edits = json_object_get(args, "edits");
 	size_t i, n = 0, limit = json_array_size(edits);
+	bool all = strcmp(json_string_value(json_object_get(args, "check")),
+		       WHOLE) == 0;
 	char *text;
 
 	w->batches++;
+	w->whole += all;
+	w->narrow += !all;
 	if (limit > w->biggest)
 		w->biggest = limit;
 	if (w->half)
@@ -142,8 +165,11 @@ try_edits(struct world *w, const json_t *args)
 		char *t = changed(
 		    w, json_array_get(json_object_get(edit, "changes"), 0));
 		bool ok = !w->no_fix && strstr(t, w->wanted) != NULL;
+		bool decoy = w->decoy != NULL && strstr(t, w->decoy) != NULL;
 
 		free(t);
+		w->decoys += decoy && all;
+		ok |= decoy && !all;
 		if (i >= limit)
 			break;
 		n++;
@@ -174,6 +200,15 @@ run_tool(struct world *w, const char *name, const json_t *args)
 			       "tests/test_inventory.py\n[4 entries]");
 	if (strcmp(name, "read_file") == 0)
 		return read_file(w, args);
+	if (strcmp(name, "run_command") == 0) {
+		w->controls++;
+		assert_true(text_starts(
+		    json_string_value(json_object_get(args, "command")),
+		    WHOLE " tests/test_inventory.py"));
+		if (w->control_ms > 0)
+			(void)usleep(w->control_ms * 1000);
+		return xstrdup(w->control);
+	}
 	if (strcmp(name, "try_edits") == 0)
 		return try_edits(w, args);
 	if (strcmp(name, "edit_file") == 0) {
@@ -469,6 +504,129 @@ test_restart(void **state)
 	builtin_free(b);
 }
 
+/* The narrowed command first, then the whole; in a later process, too. */
+static void
+test_narrow(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H1");
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	run_plan(b, &w);
+	assert_int_equal(w.controls, 1);
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "fixed");
+	assert_int_equal(w.controls, 1); /* one for all */
+	assert_int_equal(w.whole, 1);
+	assert_true(w.narrow > 0);
+	json_decref(conv);
+	builtin_free(b);
+	world_clear(&w);
+	/* The orchestrator starts again after each turn. */
+	world_init(&w);
+	conv = conversation("explore", "H1");
+	for (int i = 0; i < 400 && w.finish == NULL; i++) {
+		b = builtin_create(0);
+		turn(b, &w, "w1", conv);
+		/* Only a process that has asked knows how long it took. */
+		if (w.finish == NULL)
+			turn(b, &w, "w1", conv);
+		builtin_free(b);
+	}
+	assert_non_null(w.finish);
+	assert_string_equal(verdict(&w), "fixed");
+	assert_int_equal(w.whole, 1);
+	json_decref(conv);
+	world_clear(&w);
+}
+
+/* What mends the failing test and breaks others is refuted by the whole. */
+static void
+test_decoy(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H1");
+	struct world w;
+	const json_t *v;
+	size_t i, said = 0;
+
+	(void)state;
+	world_init(&w);
+	w.decoy = "if stock < limit:";
+	run_plan(b, &w);
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "fixed");
+	assert_non_null(strstr(w.text[0], "if stock >= limit:"));
+	json_decref(conv);
+	world_clear(&w);
+	builtin_free(b);
+	/* Nothing else helps: it is said. */
+	b = builtin_create(0);
+	world_init(&w);
+	conv = conversation("explore", "H1");
+	w.decoy = "if stock < limit:";
+	w.no_fix = true;
+	run_plan(b, &w);
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "refuted");
+	assert_string_equal(w.text[0], inventory);
+	assert_int_equal(w.decoys, 1);
+	json_array_foreach (json_object_get(w.finish, "findings"), i, v)
+		said += strstr(json_string_value(v),
+			    "1 mends what failed and breaks others") != NULL;
+	assert_int_equal(said, 1);
+	json_decref(conv);
+	world_clear(&w);
+	builtin_free(b);
+}
+
+/* A control that says anything but what is expected: the whole alone. */
+static void
+test_control(void **state)
+{
+	static const char *const bad[] = {
+		"error: denied: a rule forbids it",
+		"exit status 0\n1 passed in 0.02s\n",
+		"exit status 4\nERROR: not found: x\nno tests ran in 0.01s\n",
+		"exit status 2\nusage: pytest\nerror: unrecognized arguments\n",
+		"exit status 137 (killed: memory limit of 5 MiB)\n" FAILS
+		"FAILED tests/test_inventory.py::test_restock_at_limit\n"
+		"1 failed in 0.02s\n",
+		"timed out after 1 s\n", "",
+		/* another test, another reason, and too little of either */
+		"exit status 1\n" FAILS "FAILED tests/test_inventory.py::"
+		"test_price - x\n1 failed in 0.02s\n",
+		"exit status 1\nE   assert 7 == 0\n=== short test summary info "
+		"===\nFAILED tests/test_inventory.py::test_restock_at_limit\n"
+		"1 failed in 0.02s\n",
+		CONTROL "FAIL Required test coverage of 90% not reached.\n",
+		CONTROL, /* as it should be, but no sooner than the whole */
+	};
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < nitems(bad); i++) {
+		struct builtin *b = builtin_create(0);
+		json_t *conv = conversation("explore", "H1");
+
+		world_init(&w);
+		w.control = bad[i];
+		w.control_ms = i + 1 == nitems(bad) ? 320 : 0;
+		run_plan(b, &w);
+		/* the test, and its file when that may be sooner */
+		assert_int_equal(w.controls, w.control_ms > 0 ? 1 : 2);
+		until_finish(b, &w, "w1", conv);
+		assert_string_equal(verdict(&w), "fixed");
+		assert_in_range(w.controls, 1, 2);
+		assert_int_equal(w.narrow, 0);
+		json_decref(conv);
+		world_clear(&w);
+		builtin_free(b);
+	}
+}
+
 static void
 test_stuck(void **state)
 {
@@ -543,6 +701,9 @@ main(void)
 		cmocka_unit_test(test_until_fixed),
 		cmocka_unit_test(test_worker_gone),
 		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_decoy),
+		cmocka_unit_test(test_control),
 		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_nothing_to_edit),
 		cmocka_unit_test(test_strange_conversations),

@@ -2,6 +2,7 @@
 #include "common/compat.h"
 
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -131,21 +132,30 @@ fail:
 	return r;
 }
 
+static uint64_t
+ms_of(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000 + (uint64_t)t->tv_usec / 1000;
+}
+
 static void
 reap(struct exec *x, bool block)
 {
+	struct rusage used = { 0 };
 	pid_t pid;
 
 	if (x->exited)
 		return;
 	do
-		pid =
-		    waitpid(x->proc.pid, &x->wait_status, block ? 0 : WNOHANG);
+		pid = wait4(
+		    x->proc.pid, &x->wait_status, block ? 0 : WNOHANG, &used);
 	while (pid < 0 && errno == EINTR);
 	if (pid == 0)
 		return;
 	if (pid < 0)
 		x->wait_status = 255 << 8; /* taken by someone else */
+	x->cpu_ms = ms_of(&used.ru_utime) + ms_of(&used.ru_stime);
+	x->rss_kib = (uint64_t)used.ru_maxrss;
 	x->exited = true;
 	x->drain_ms = loop_now_ms() + DRAIN_MS;
 	fd_close(&x->pidfd);

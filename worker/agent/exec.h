@@ -46,7 +46,9 @@ struct exec {
 	uint64_t oom;  /* processes killed for want of memory meanwhile */
 	bool ran;      /* false: the sandbox could not be set up */
 	uint64_t ms;
-	uint64_t total; /* bytes of output */
+	uint64_t cpu_ms;  /* of all its processes; 0 when it was killed */
+	uint64_t rss_kib; /* of the largest of them */
+	uint64_t total;   /* bytes of output */
 
 	/* private */
 	struct sandbox_proc proc;

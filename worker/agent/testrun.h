@@ -7,8 +7,8 @@
 #ifndef WORKER_AGENT_TESTRUN_H
 #define WORKER_AGENT_TESTRUN_H
 
+#include "common/tests_parse.h"
 #include "worker/agent/agent.h"
-#include "worker/agent/tests_parse.h"
 
 struct test_command {
 	int status;

@@ -137,6 +137,7 @@ finished(struct trial *t, struct slot *s)
 	const struct exec *x = &s->c.x;
 	bool again = !x->ran && s->tries < SANDBOX_TRIES && !t->stopped;
 
+	flight_note(&t->a->flight, x);
 	if (x->ran) {
 		judge(t, s->i, x);
 	} else if (again) {
@@ -193,12 +194,16 @@ wait_ms(const struct trial *t)
 static void
 run_all(struct trial *t)
 {
-	size_t par = (size_t)t->a->cfg.parallel, running = 0, k;
+	struct flight *f = &t->a->flight;
+	size_t par = (size_t)t->a->cfg.parallel * FLIGHT_MORE;
+	size_t running = 0, k;
 	struct slot *slots = xcalloc(par, sizeof *slots);
 	struct exec **jobs = xcalloc(par, sizeof(struct exec *)), *x;
 
+	flight_begin(f, (size_t)t->a->cfg.parallel, t->check,
+	    t->a->cfg.candidate.limits.memory_bytes);
 	while (!is_over(t, slots, jobs, par)) {
-		for (k = 0; k < par; k++) {
+		for (k = 0; k < par && running < flight_now(f); k++) {
 			if (jobs[k] == NULL && start_next(t, &slots[k])) {
 				jobs[k] = &slots[k].c.x;
 				running++;

@@ -2,7 +2,7 @@
 #include "common/compat.h"
 
 #include "common/log.h"
-#include "worker/agent/tests_parse.h"
+#include "common/tests_parse.h"
 
 /* --- pytest -------------------------------------------------------------- */
 

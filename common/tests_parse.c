@@ -2,8 +2,8 @@
 #include "common/compat.h"
 
 #include "common/log.h"
+#include "common/tests_parse.h"
 #include "common/text.h"
-#include "worker/agent/tests_parse.h"
 
 void
 tline_init(struct tline *l, const char *s, size_t len)

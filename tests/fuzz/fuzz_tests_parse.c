@@ -1,8 +1,8 @@
 /* What a test runner, or a hostile test, prints. */
 #include "common/compat.h"
 
+#include "common/tests_parse.h"
 #include "common/text.h"
-#include "worker/agent/tests_parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

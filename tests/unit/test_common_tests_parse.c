@@ -1,5 +1,5 @@
 /*
- * worker/agent/tests_*.c: what test runners really print, and what a hostile
+ * common/tests_*.c: what test runners really print, and what a hostile
  * test prints among it.
  */
 #include "common/compat.h"
@@ -10,7 +10,7 @@
 
 #include "common/buf.h"
 #include "common/log.h"
-#include "worker/agent/tests_parse.h"
+#include "common/tests_parse.h"
 
 static void
 parse(const char *s, struct test_report *t)

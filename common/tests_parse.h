@@ -6,8 +6,8 @@
  * and vitest. The text is hostile: bounded in names, never trusted alone (the
  * exit status counts too).
  */
-#ifndef WORKER_AGENT_TESTS_PARSE_H
-#define WORKER_AGENT_TESTS_PARSE_H
+#ifndef COMMON_TESTS_PARSE_H
+#define COMMON_TESTS_PARSE_H
 
 #include "common/strv.h"
 

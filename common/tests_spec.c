@@ -8,7 +8,7 @@
 
 #include "common/buf.h"
 #include "common/log.h"
-#include "worker/agent/tests_parse.h"
+#include "common/tests_parse.h"
 
 #define DEPTH 16
 #define SEP " \xe2\x80\xba " /* as jest writes it */

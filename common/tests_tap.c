@@ -3,7 +3,7 @@
 
 #include "common/buf.h"
 #include "common/log.h"
-#include "worker/agent/tests_parse.h"
+#include "common/tests_parse.h"
 
 #define LEVELS 16
 

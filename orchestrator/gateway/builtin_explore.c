@@ -1,0 +1,341 @@
+/*
+ * builtin_explore.c - the part of the built-in model that tries candidates.
+ *
+ * They are tried with the first step of the ladder; those that pass it with
+ * the next, up to the whole test command. Only what passes that is settled as
+ * passing, and becomes an edit.
+ */
+#include "common/compat.h"
+
+#include "common/log.h"
+#include "common/text.h"
+#include "orchestrator/gateway/builtin_priv.h"
+
+/* all: with the whole test command. */
+static void
+count(
+    struct builtin *b, struct worker *w, const struct trial_result *t, bool all)
+{
+	w->narrowed |= !all;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct cand *c = queue_cand(b->q, t->cand[i]);
+
+		if (!t->tried[i]) {
+			if (c->holder == w->id)
+				queue_undeal(b->q, t->cand[i]);
+			continue;
+		}
+		if (!all && t->passed[i])
+			continue; /* what comes next decides */
+		queue_settle(b->q, t->cand[i], t->passed[i]);
+		w->tried[c->hypo]++;
+		w->broke[c->hypo] += all && w->narrowed && !t->passed[i];
+		w->kinds[c->hypo] |= (uint64_t)1 << (c->op % 64);
+	}
+}
+
+/* Take note of the answers that came since the last time. */
+static void
+settle(struct builtin *b, struct worker *w, const json_t *conv)
+{
+	size_t n = json_array_size(conv);
+	struct trial_result t;
+
+	if (n < w->seen) { /* shortened, or a new attempt: count afresh */
+		queue_return(b->q, w->id);
+		w->seen = w->calls = w->errors = 0;
+		w->narrowed = false;
+		memset(w->tried, 0, sizeof w->tried);
+		memset(w->broke, 0, sizeof w->broke);
+		memset(w->kinds, 0, sizeof w->kinds);
+	}
+	for (; w->seen < n; w->seen++) {
+		const json_t *m = json_array_get(conv, w->seen);
+		const char *text = dialog_str(m, "content"), *name;
+		json_t *args;
+
+		if (!dialog_is(m, "tool"))
+			continue;
+		name = dialog_answered(conv, w->seen, &args);
+		if (strcmp(name, "try_edits") == 0) {
+			w->calls++;
+			w->errors = dialog_is_error(text) ? w->errors + 1 : 0;
+			trial_read(b->q, args, text, &t);
+			count(b, w, &t,
+			    ladder_after(
+				&b->ladder, dialog_str(args, "check")) == NULL);
+		} else if (dialog_is_error(text) &&
+		    strcmp(name, "edit_file") == 0) {
+			w->errors++;
+		}
+		json_decref(args);
+	}
+}
+
+/* "212 edits in f() (x.py:1-9): relation, constant; none makes ..." */
+static json_t *
+findings(struct builtin *b, const struct worker *w, const char *own)
+{
+	json_t *list = json_array();
+	size_t first = queue_hypo_find(b->q, own);
+
+	for (size_t k = 0; k < queue_n_hypo(b->q) + 1; k++) {
+		size_t h = k == 0 ? first : k - 1;
+		const struct hypo *hy = queue_hypo(b->q, h);
+		struct buf t;
+		const char *sep = "";
+
+		if (hy == NULL || (k > 0 && h == first) || w->tried[h] == 0)
+			continue;
+		buf_init(&t, BUILTIN_FINDING_MAX);
+		(void)buf_printf(&t, "%zu edit%s in %s (", w->tried[h],
+		    w->tried[h] == 1 ? "" : "s", hy->place);
+		for (size_t o = 0; o < n_repair_ops && o < 64; o++) {
+			if (!(w->kinds[h] & (uint64_t)1 << o))
+				continue;
+			(void)buf_printf(&t, "%s%s", sep, repair_ops[o].name);
+			sep = ", ";
+		}
+		(void)buf_adds(&t, "): none makes the tests pass");
+		if (w->broke[h] > 0)
+			(void)buf_printf(&t,
+			    "; %zu mend%s what failed and break%s others",
+			    w->broke[h], w->broke[h] == 1 ? "s" : "",
+			    w->broke[h] == 1 ? "s" : "");
+		json_array_append_new(list, json_str_lossy(buf_str(&t), t.len));
+		buf_clear(&t);
+	}
+	return list;
+}
+
+static json_t *
+deal(struct builtin *b, struct worker *w, const json_t *conv,
+    const struct facts *f)
+{
+	const struct step *check = ladder_first(&b->ladder);
+	uint32_t got[TRIAL_MAX];
+	uint64_t left = builtin_left_s(b);
+	size_t n = left == 0 ? 0
+			     : queue_next(b->q, w->id, f->hypothesis_id,
+				   trial_size(f, check->ms, w->calls, w->errors),
+				   got);
+	size_t keep = n, own = queue_hypo_find(b->q, f->hypothesis_id), h;
+	const struct hypo *hy;
+	json_t *args, *reply;
+
+	if (n == 0) {
+		json_t *list = findings(b, w, f->hypothesis_id);
+		bool none = json_array_size(list) == 0;
+
+		queue_return(b->q, w->id);
+		if (left == 0)
+			return builtin_finish(conv, "stuck", f->hypothesis,
+			    list, NULL, BUILTIN_OVER);
+		if (none)
+			json_array_append_new(list,
+			    json_string("every candidate edit of this "
+					"hypothesis was tried by others"));
+		return builtin_finish(conv, "refuted", f->hypothesis, list,
+		    NULL,
+		    none ? "Others have tried its edits; none helped."
+			 : "No candidate edit is left.");
+	}
+	args = trial_args(b->q, got, &keep, check);
+	trial_within(args, left);
+	for (size_t i = keep; i < n; i++)
+		queue_undeal(b->q, got[i]);
+	h = queue_cand(b->q, got[0])->hypo;
+	hy = queue_hypo(b->q, h);
+	if (w->calls == 0 && h == own)
+		reply = dialog_reply("%s: %s. %zu small edits may mend it; the "
+				     "first %zu are tried now.",
+		    hy->name, hy->sentence, hy->total, keep);
+	else
+		reply = dialog_reply("%s%s, %zu of %zu tried: now %s and "
+				     "%zu more.",
+		    h != own ? "Helping with " : "", hy->name, hy->tried,
+		    hy->total, queue_cand(b->q, got[0])->what, keep - 1);
+	dialog_call(reply, conv, "try_edits", args);
+	return reply;
+}
+
+/* The passing candidates of a try_edits answer, those first that change least;
+ * how many. */
+static size_t
+passing(struct builtin *b, const json_t *args, const char *text,
+    uint32_t ret[TRIAL_MAX])
+{
+	struct trial_result t;
+	size_t n = 0;
+
+	trial_read(b->q, args, text, &t);
+	for (size_t i = 0; i < t.n; i++) {
+		uint16_t changed = queue_cand(b->q, t.cand[i])->changed;
+		size_t k = n++;
+
+		if (!t.passed[i]) {
+			n--;
+			continue;
+		}
+		for (; k > 0 && queue_cand(b->q, ret[k - 1])->changed > changed;
+		     k--)
+			ret[k] = ret[k - 1];
+		ret[k] = t.cand[i];
+	}
+	return n;
+}
+
+/* What passes one step goes on to the next, and at last into the tree. NULL:
+ * nothing passed. */
+static json_t *
+advance(
+    struct builtin *b, const json_t *conv, const json_t *args, const char *text)
+{
+	const struct step *next =
+	    ladder_after(&b->ladder, dialog_str(args, "check"));
+	uint32_t got[TRIAL_MAX];
+	size_t n = passing(b, args, text, got), keep = n;
+	const struct cand *c;
+	json_t *reply, *more;
+
+	if (n == 0)
+		return NULL;
+	c = queue_cand(b->q, got[0]);
+	if (next == NULL) {
+		reply = dialog_reply("%s in %s makes the tests pass.", c->what,
+		    queue_source(b->q, got[0])->path);
+		dialog_call(reply, conv, "edit_file", trial_edit(b->q, got[0]));
+		return reply;
+	}
+	more = trial_args(b->q, got, &keep, next);
+	trial_within(more, builtin_left_s(b));
+	for (size_t i = keep; i < n; i++)
+		queue_undeal(b->q, got[i]);
+	reply = dialog_reply("%s in %s mends what failed: now %s with `%s`.",
+	    c->what, queue_source(b->q, got[0])->path,
+	    keep > 1 ? "all such edits" : "it", next->command);
+	dialog_call(reply, conv, "try_edits", more);
+	return reply;
+}
+
+static json_t *
+fixed(struct builtin *b, const json_t *conv, const struct facts *f, size_t cand)
+{
+	const struct cand *c = queue_cand(b->q, cand);
+	const struct source *s = queue_source(b->q, cand);
+	const struct hypo *h = queue_hypo(b->q, c->hypo);
+	char *ev = xasprintf("%s:%u", s->path, c->line);
+	char *what = xasprintf("%s line %u: %s makes the tests pass (%s)",
+	    s->path, c->line, c->what, repair_ops[c->op].sentence);
+	json_t *list = json_pack("[o]",
+	    json_str_lossy(
+		what, text_cut(what, strlen(what), BUILTIN_FINDING_MAX)));
+	json_t *evidence = json_pack("[o]", json_str_lossy(ev, strlen(ev)));
+	json_t *reply = builtin_finish(conv, "fixed",
+	    h->name[0] != '\0' && f->hypothesis_id != NULL &&
+		    strcmp(h->name, f->hypothesis_id) == 0 &&
+		    *f->hypothesis != '\0'
+		? f->hypothesis
+		: h->sentence,
+	    list, evidence, "An edit makes the tests pass.");
+
+	free(ev);
+	free(what);
+	return reply;
+}
+
+/* The last edit_file of the conversation, undone; NULL when there is none. */
+static json_t *
+take_back(struct builtin *b, const json_t *conv)
+{
+	json_t *args, *undo = NULL, *reply;
+
+	for (size_t i = json_array_size(conv); i-- > 0 && undo == NULL;) {
+		const char *name;
+
+		if (!dialog_is(json_array_get(conv, i), "tool"))
+			continue;
+		name = dialog_answered(conv, i, &args);
+		if (strcmp(name, "edit_file") == 0) {
+			size_t c = trial_find(b->q, args, false);
+
+			json_decref(args);
+			if (c == QUEUE_NONE ||
+			    *queue_cand(b->q, c)->new_text == '\0')
+				return NULL;
+			undo = trial_edit(b->q, c);
+			json_object_set(
+			    undo, "tmp", json_object_get(undo, "old"));
+			json_object_set(
+			    undo, "old", json_object_get(undo, "new"));
+			json_object_set(
+			    undo, "new", json_object_get(undo, "tmp"));
+			json_object_del(undo, "tmp");
+			continue;
+		}
+		json_decref(args);
+	}
+	if (undo == NULL)
+		return NULL;
+	reply = dialog_reply("That did not hold: the edit is taken back.");
+	dialog_call(reply, conv, "edit_file", undo);
+	return reply;
+}
+
+/* The last answer that decides what to do next; a process that starts anew may
+ * have read sources since. *ret_args is a new reference. */
+static const char *
+last_answer(const json_t *conv, json_t **ret_args, const char **ret_text)
+{
+	const char *name;
+
+	for (size_t i = json_array_size(conv); i-- > 0;) {
+		const json_t *m = json_array_get(conv, i);
+
+		if (!dialog_is(m, "tool"))
+			continue;
+		name = dialog_answered(conv, i, ret_args);
+		if (strcmp(name, "try_edits") == 0 ||
+		    strcmp(name, "edit_file") == 0 ||
+		    strcmp(name, "finish") == 0) {
+			*ret_text = dialog_str(m, "content");
+			return name;
+		}
+		json_decref(*ret_args);
+	}
+	*ret_args = NULL;
+	*ret_text = "";
+	return "";
+}
+
+json_t *
+builtin_explore(struct builtin *b, struct worker *w, const json_t *conv,
+    const struct facts *f)
+{
+	json_t *reply = builtin_prepare(b, w, conv, f), *args;
+	const char *name, *text;
+	size_t cand;
+
+	if (reply != NULL)
+		return reply;
+	if (f->tests.n == 0)
+		return builtin_stuck(
+		    conv, f, "There is no test command to check with.");
+	settle(b, w, conv);
+	if (w->errors >= BUILTIN_ERRORS_MAX)
+		return builtin_stuck(
+		    conv, f, "The tools failed several times in a row.");
+	name = last_answer(conv, &args, &text);
+	if (strcmp(name, "try_edits") == 0) {
+		reply = advance(b, conv, args, text);
+	} else if (strcmp(name, "edit_file") == 0 && !dialog_is_error(text)) {
+		cand = trial_find(b->q, args, false);
+		if (cand != QUEUE_NONE)
+			reply = fixed(b, conv, f, cand);
+	} else if (strcmp(name, "finish") == 0 &&
+	    strcmp(dialog_str(args, "verdict"), "fixed") == 0) {
+		reply = take_back(b, conv);
+	}
+	json_decref(args);
+	return reply != NULL ? reply : deal(b, w, conv, f);
+}

@@ -1,0 +1,58 @@
+/* builtin_priv.h - what provider_builtin.c and builtin_explore.c share; for
+ * nobody else. */
+#ifndef ORCHESTRATOR_GATEWAY_BUILTIN_PRIV_H
+#define ORCHESTRATOR_GATEWAY_BUILTIN_PRIV_H
+
+#include "orchestrator/gateway/provider_builtin.h"
+#include "orchestrator/repair/trial.h"
+
+#define BUILTIN_SOURCES_MAX 60
+#define BUILTIN_ERRORS_MAX 3
+#define BUILTIN_FINDING_MAX 1000
+#define BUILTIN_OVER "The time for it is over."
+
+/* A cache of what the worker's conversation says. */
+struct worker {
+	char *name;
+	uint32_t id; /* for the queue */
+	size_t seen; /* messages that are settled */
+	size_t calls, errors;
+	bool narrowed; /* a narrower command than the whole was used */
+	size_t tried[QUEUE_MAX_HYPO];
+	size_t broke[QUEUE_MAX_HYPO];   /* passed that, and not the whole */
+	uint64_t kinds[QUEUE_MAX_HYPO]; /* operators, a bit each */
+	struct ladder_clock clock;
+	json_t *last; /* the last reply, and the message it answers */
+	json_t *last_to;
+	size_t last_len;
+};
+
+struct builtin {
+	uint64_t seed;
+	uint64_t until_ms; /* 0: no limit */
+	struct queue *q;
+	struct source *src[BUILTIN_SOURCES_MAX];
+	size_t n_src;
+	struct ladder ladder; /* of all workers: whose control was answered */
+	struct worker *w;
+	size_t n_w;
+};
+
+/* provider_builtin.c */
+/* Whole seconds that are left, UINT64_MAX without a limit. */
+uint64_t builtin_left_s(const struct builtin *b);
+json_t *builtin_finish(const json_t *conv, const char *verdict,
+    const char *hypothesis, json_t *findings, json_t *evidence,
+    const char *reason);
+json_t *builtin_stuck(
+    const json_t *conv, const struct facts *f, const char *reason);
+/* What is needed before candidates are tried: sources, the queue, controls.
+ * NULL: all is there. Otherwise the reply that asks for more, or gives up. */
+json_t *builtin_prepare(struct builtin *b, struct worker *w, const json_t *conv,
+    const struct facts *f);
+
+/* builtin_explore.c: the next reply of a worker with role explore. */
+json_t *builtin_explore(struct builtin *b, struct worker *w, const json_t *conv,
+    const struct facts *f);
+
+#endif
