@@ -131,6 +131,18 @@ gen_swap(struct gen *g, struct span x, struct span y, int rank)
 	    (int)(mid_end - mid), s->text + mid, SPAN(s, x.a, x.b));
 }
 
+int
+gen_replaced(const struct source *s, struct span c, size_t k, int len,
+    const char *text, char *dst, size_t size)
+{
+	size_t a = s->tok[c.a].off, b = s->tok[c.b].off + s->tok[c.b].len;
+	size_t from = s->tok[k].off, to = from + s->tok[k].len;
+	int n = snprintf(dst, size, "%.*s%.*s%.*s", (int)(from - a),
+	    s->text + a, len, text, (int)(b - to), s->text + to);
+
+	return n >= 0 && (size_t)n < size ? n : -1;
+}
+
 struct span
 gen_block(const struct source *s, size_t i)
 {

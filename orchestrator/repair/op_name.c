@@ -79,6 +79,18 @@ near_names(struct gen *g, size_t i, struct span block, enum name_kind kind,
 	return n;
 }
 
+size_t
+gen_names(struct gen *g, size_t i, uint32_t *ret, size_t max)
+{
+	return near_names(g, i, gen_block(g->s, i), NAME_PLAIN, ret, max);
+}
+
+bool
+gen_is_name(const struct source *s, size_t i)
+{
+	return name_kind(s, i) == NAME_PLAIN;
+}
+
 static struct span
 whole_file(const struct source *s, size_t i)
 {
@@ -429,6 +441,44 @@ op_donor(struct gen *g, size_t i)
 			    tok_same(s, i, j) == (pass != 0) ||
 			    j == s->stmt[s->tok[j].stmt].first ||
 			    s->stmt[s->tok[j].stmt].kind == STMT_DEF)
+				continue;
+			gen_put(g, i, b, (int)n++, "%.*s", SPAN(s, j, e));
+		}
+	}
+}
+
+/* What is assigned to: another place of the function that is assigned to, or
+ * an element or member that is read there. */
+void
+op_target(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	struct span block = gen_block(s, i);
+	size_t b, n = 0;
+
+	if (i != gen_stmt(g, i)->first || s->dialect == DIALECT_SH)
+		return;
+	b = expr_primary_end(s, i);
+	if (b == EXPR_NONE || !tok_in(s, b + 1, "= += -= *= |= &="))
+		return;
+	for (size_t d = 1; d < 400 && n < 8 && g->budget > 0; d++) {
+		for (int side = 0; side < 2 && n < 8; side++) {
+			size_t j = side == 0 ? i - d : i + d, e;
+
+			g->budget--;
+			if ((side == 0 && d > i) || j < block.a ||
+			    j > block.b || !gen_is_name(s, j))
+				continue;
+			e = expr_primary_end(s, j);
+			if (e == EXPR_NONE || e - j > 12 ||
+			    (e >= i && j <= b) ||
+			    gen_same(s,
+				(struct span){ (uint32_t)i, (uint32_t)b },
+				(struct span){ (uint32_t)j, (uint32_t)e }))
+				continue;
+			if (!tok_is(s, e, "]") && !tok_in(s, e - 1, ". ->") &&
+			    !(j == s->stmt[s->tok[j].stmt].first &&
+				tok_is(s, e + 1, "=")))
 				continue;
 			gen_put(g, i, b, (int)n++, "%.*s", SPAN(s, j, e));
 		}

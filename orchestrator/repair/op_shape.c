@@ -351,14 +351,23 @@ op_clamp(struct gen *g, size_t i)
 		    g, v.a, v.b, 5, "%smax(1, %.*s)", pre, SPAN(s, v.a, v.b));
 }
 
+/* `return x` -> `return [x]`; an empty list that lacks its element. */
 void
 op_list_value(struct gen *g, size_t i)
 {
+	const struct source *s = g->s;
 	const struct stmt *st = gen_stmt(g, i);
+	uint32_t names[4];
 	struct span v;
+	size_t n;
 
-	if (i != st->first || !tok_is(g->s, i, "return") ||
-	    !expr_value(g->s, st, &v))
+	if (i != st->first || !tok_is(s, i, "return") ||
+	    !expr_value(s, st, &v))
 		return;
-	gen_put(g, v.a, v.b, 0, "[%.*s]", SPAN(g->s, v.a, v.b));
+	gen_put(g, v.a, v.b, 0, "[%.*s]", SPAN(s, v.a, v.b));
+	if (!tok_is(s, v.a, "[") || v.b != v.a + 1)
+		return;
+	n = gen_names(g, i, names, nitems(names));
+	for (size_t k = 0; k < n; k++)
+		gen_put(g, v.a, v.b, (int)k, "[%.*s]", TOK(s, names[k]));
 }

@@ -19,6 +19,8 @@ struct repair_op {
 	unsigned dialects;    /* of enum token_dialect */
 	unsigned where;       /* bit 1 << enum stmt_kind */
 	uint8_t wave;         /* 1 or 2 */
+	/* Called for each token; NULL: of two edits, when all others are
+	 * done. */
 	void (*fn)(struct gen *g, size_t tok);
 };
 
