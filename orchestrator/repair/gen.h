@@ -40,8 +40,9 @@ bool gen_same(const struct source *s, struct span x, struct span y);
  * or what is near. */
 struct span gen_block(const struct source *s, size_t i);
 /* Distinct names of variables around token i, nearest first; never the one at
- * i itself. */
+ * i itself. gen_all_names(): that one too. */
 size_t gen_names(struct gen *g, size_t i, uint32_t *ret, size_t max);
+size_t gen_all_names(struct gen *g, size_t i, uint32_t *ret, size_t max);
 /* Does token i name a variable, or start with one as in v.x and v[0]? */
 bool gen_is_name(const struct source *s, size_t i);
 /* The text of c with token k replaced, into dst; its length, or -1 when it

@@ -297,6 +297,38 @@ op_wrap(struct gen *g, size_t i)
 		gen_put(g, i, b, 3 + (int)k, "%s(%.*s)", py[k], SPAN(s, i, b));
 }
 
+/* Is the name at i given a number, or counts something? */
+static bool
+is_number(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	struct span b = gen_block(s, i);
+
+	for (size_t j = b.a; j < b.b; j++) {
+		g->budget--;
+		if (!tok_same(s, i, j) || (j > 0 && tok_is(s, j - 1, ".")))
+			continue;
+		if ((tok_in(s, j + 1, "= += -=") &&
+			(tok_kind(s, j + 2, TOK_NUMBER) ||
+			    tok_is(s, j + 2, "len"))) ||
+		    (tok_is(s, j + 1, "in") && tok_is(s, j + 2, "range")) ||
+		    tok_in(s, j + 1, "++ --"))
+			return true;
+	}
+	return false;
+}
+
+/* Beside an operator that takes numbers only, or an index itself. */
+static bool
+is_arithmetic(const struct source *s, size_t a, size_t b)
+{
+	static const char ops[] = "- * / // % ** -= += *= /= //= %=";
+
+	return tok_in(s, b + 1, ops) || (a > 0 && tok_in(s, a - 1, ops)) ||
+	    (a > 0 && tok_is(s, a - 1, "[") && expr_is_end(s, a - 2)) ||
+	    (a > 1 && tok_in(s, a - 1, "( ,") && tok_is(s, a - 2, "range"));
+}
+
 void
 op_slice(struct gen *g, size_t i)
 {
@@ -315,7 +347,8 @@ op_slice(struct gen *g, size_t i)
 	    (tok_is(s, i + 1, ":") && i + 1 != gen_stmt(g, i)->last))
 		return;
 	a = expr_primary_start(s, i);
-	if (a == EXPR_NONE || a == gen_stmt(g, i)->first)
+	if (a == EXPR_NONE || a == gen_stmt(g, i)->first ||
+	    is_arithmetic(s, a, i) || (a == i && is_number(g, i)))
 		return;
 	for (size_t k = 0; k < (is_py ? nitems(py) : nitems(js)); k++)
 		gen_after(g, i, (int)k, "%s", is_py ? py[k] : js[k]);

@@ -235,11 +235,11 @@ op_adapted(struct gen *g, size_t i)
 	struct places ps;
 	size_t n, n_names;
 	char text[TEXT_MAX / 2];
-	int rank = 0, len;
+	int len;
 
 	if (!find_places(g, i, &ps))
 		return;
-	n_names = gen_names(g, i, names, nitems(names));
+	n_names = gen_all_names(g, i, names, nitems(names));
 	n = near_statements(g, i, 16, near, nitems(near));
 	for (size_t k = 0; k < n; k++) {
 		struct span c = { near[k]->first, near[k]->last };
@@ -253,8 +253,8 @@ op_adapted(struct gen *g, size_t i)
 				len = gen_replaced(s, c, t, TOK(s, names[m]),
 				    text, sizeof text);
 				if (len > 0)
-					put_line(g, &ps, rank++, len, text, 0,
-					    NULL);
+					put_line(g, &ps, (int)(k + m), len,
+					    text, 0, NULL);
 			}
 		}
 	}
@@ -270,7 +270,7 @@ op_name_assigned(struct gen *g, size_t i)
 	size_t n = 0, n_w, k;
 	struct places ps;
 	char text[200];
-	int rank = 0, len;
+	int len;
 
 	if (!find_places(g, i, &ps))
 		return;
@@ -284,7 +284,7 @@ op_name_assigned(struct gen *g, size_t i)
 		if (k == n)
 			v[n++] = (uint32_t)j;
 	}
-	n_w = gen_names(g, i, w, nitems(w));
+	n_w = gen_all_names(g, i, w, nitems(w));
 	for (k = 0; k < n; k++) {
 		for (size_t m = 0; m < n_w; m++) {
 			if (tok_same(s, v[k], w[m]))
@@ -292,7 +292,8 @@ op_name_assigned(struct gen *g, size_t i)
 			len = snprintf(text, sizeof text, "%.*s = %.*s",
 			    TOK(s, v[k]), TOK(s, w[m]));
 			if (len < (int)sizeof text)
-				put_line(g, &ps, rank++, len, text, 0, NULL);
+				put_line(g, &ps, (int)(k + m), len, text, 0,
+				    NULL);
 		}
 	}
 }
@@ -326,7 +327,7 @@ op_element(struct gen *g, size_t i)
 
 	if (!find_places(g, i, &ps))
 		return;
-	n = gen_names(g, i, names, nitems(names));
+	n = gen_all_names(g, i, names, nitems(names));
 	for (size_t j = i; j-- > 0 && i - j < 1500 && found < 4;) {
 		const char *add;
 
@@ -388,7 +389,7 @@ op_own_guard(struct gen *g, size_t i)
 
 	if (!find_places(g, i, &ps))
 		return;
-	n = gen_names(g, i, names, nitems(names));
+	n = gen_all_names(g, i, names, nitems(names));
 	for (size_t d = 1; d < 60 && found < 5 && g->budget > 0; d++) {
 		for (int side = 0; side < 2; side++) {
 			size_t k = side == 0 ? self - d : self + d;
@@ -454,7 +455,7 @@ op_under_if(struct gen *g, size_t i)
 		return;
 	if (tok_is(s, end + 1, ";"))
 		end++;
-	n = gen_names(g, i, names, nitems(names));
+	n = gen_all_names(g, i, names, nitems(names));
 	for (size_t k = 0; k < n; k++) {
 		put_under(g, i, end, &p, (int)k, "", TOK(s, names[k]));
 		put_under(

@@ -51,7 +51,7 @@ near_names(struct gen *g, size_t i, struct span block, enum name_kind kind,
 	const struct source *s = g->s;
 	size_t lo = i, hi = i, n = 0;
 
-	while (g->budget > 0) {
+	while (g->budget > 0 && max > 0) {
 		bool more = false;
 
 		for (int side = 0; side < 2; side++) {
@@ -83,6 +83,16 @@ size_t
 gen_names(struct gen *g, size_t i, uint32_t *ret, size_t max)
 {
 	return near_names(g, i, gen_block(g->s, i), NAME_PLAIN, ret, max);
+}
+
+size_t
+gen_all_names(struct gen *g, size_t i, uint32_t *ret, size_t max)
+{
+	size_t n = 0;
+
+	if (max > 0 && name_kind(g->s, i) == NAME_PLAIN)
+		ret[n++] = (uint32_t)i;
+	return n + gen_names(g, i, ret + n, max - n);
 }
 
 bool
@@ -403,16 +413,21 @@ void
 op_collapse(struct gen *g, size_t i)
 {
 	const struct source *s = g->s;
-	size_t b = compound_end(s, i), n;
-	uint32_t names[6];
-	int rank = 0;
+	size_t b = compound_end(s, i), first, n;
+	uint32_t names[10];
 
 	if (s->dialect == DIALECT_SH || b == EXPR_NONE ||
 	    i == gen_stmt(g, i)->first || tok_is(s, b + 1, "="))
 		return;
-	n = near_names(g, i, gen_block(s, i), NAME_PLAIN, names, 6);
-	for (size_t k = 0; k < n; k++)
-		gen_put(g, i, b, rank++, "%.*s", TOK(s, names[k]));
+	/* The whole sum, and its first operand. */
+	first = expr_primary_end(s, i);
+	n = near_names(
+	    g, i, gen_block(s, i), NAME_PLAIN, names, nitems(names));
+	for (size_t k = 0; k < n; k++) {
+		gen_put(g, i, b, (int)k, "%.*s", TOK(s, names[k]));
+		if (first > i && first < b)
+			gen_put(g, i, first, (int)k, "%.*s", TOK(s, names[k]));
+	}
 }
 
 /* Another expression of the function, one with the same beginning first. */

@@ -104,7 +104,7 @@ const struct repair_op repair_ops[] = {
 	    { 0.5f, 0.3f, 0.2f, 0.15f }, NOT_SH, CODE, 2, op_donor },
 	{ "clause changed", "a missing clause",
 	    "adds a clause like another with one name or number changed",
-	    { 0.5f, 0.3f, 0.15f, 0.05f }, NOT_SH, CODE, 2, op_clause_changed },
+	    { 0.3f, 0.15f, 0.06f, 0.03f }, NOT_SH, CODE, 2, op_clause_changed },
 	{ "target", "where a value goes", "assigns to another place",
 	    { 0.5f, 0.3f, 0.2f, 0.15f }, NOT_SH, CODE, 2, op_target },
 	{ "condition or result", "a wrong condition or result",
@@ -123,7 +123,7 @@ const struct repair_op repair_ops[] = {
 	    { 0.1f, 0.07f, 0.05f, 0.03f }, ALL, CODE, 2, op_insert },
 	{ "statement adapted", "a missing statement",
 	    "adds a statement like another with one name changed",
-	    { 0.12f, 0.1f, 0.07f, 0.04f }, ALL, CODE, 2, op_adapted },
+	    { 0.1f, 0.06f, 0.04f, 0.02f }, ALL, CODE, 2, op_adapted },
 	{ "element added", "a missing statement",
 	    "adds a value to a collection of the file",
 	    { 0.1f, 0.08f, 0.05f, 0.02f }, SCRIPT, CODE, 2, op_element },
@@ -136,7 +136,7 @@ const struct repair_op repair_ops[] = {
 	    { 0.08f, 0.05f, 0.03f, 0.02f }, NOT_SH, CODE, 2,
 	    op_name_assigned },
 	{ "term appended", "a missing term", "adds or subtracts a name",
-	    { 0.08f, 0.06f, 0.04f, 0.03f }, ALL, CODE, 2, op_append },
+	    { 0.1f, 0.06f, 0.04f, 0.02f }, ALL, CODE, 2, op_append },
 };
 const size_t n_repair_ops = nitems(repair_ops);
 
