@@ -265,7 +265,7 @@ op_wrap(struct gen *g, size_t i)
 
 	if (s->dialect == DIALECT_SH || !expr_is_start(s, i) ||
 	    expr_is_prefix(s, i) || i == gen_stmt(g, i)->first ||
-	    (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) ||
+	    expr_is_bound(s, i) || (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) ||
 	    tok_kind(s, i, TOK_NUMBER) || tok_kind(s, i, TOK_STRING) ||
 	    tok_flag(s, i, TF_VALUE))
 		return;
@@ -343,7 +343,7 @@ op_slice(struct gen *g, size_t i)
 
 	if (!expr_is_end(s, i) || tok_kind(s, i, TOK_NUMBER) ||
 	    tok_kind(s, i, TOK_STRING) || tok_flag(s, i, TF_VALUE) ||
-	    tok_in(s, i + 1, "( [ . =") ||
+	    expr_is_bound(s, i) || tok_in(s, i + 1, "( [ . =") ||
 	    (tok_is(s, i + 1, ":") && i + 1 != gen_stmt(g, i)->last))
 		return;
 	a = expr_primary_start(s, i);
@@ -370,7 +370,8 @@ op_append(struct gen *g, size_t i)
 	size_t n, a;
 
 	if (!expr_is_end(s, i) || tok_kind(s, i, TOK_STRING) ||
-	    tok_flag(s, i, TF_VALUE) || tok_in(s, i + 1, "( [ . -> = ::") ||
+	    expr_is_bound(s, i) || tok_flag(s, i, TF_VALUE) ||
+	    tok_in(s, i + 1, "( [ . -> = ::") ||
 	    (s->dialect == DIALECT_SH && !tok_flag(s, i, TF_ARITH)))
 		return;
 	a = expr_primary_start(s, i);

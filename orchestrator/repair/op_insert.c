@@ -176,6 +176,31 @@ put_line(struct gen *g, const struct places *ps, int rank, int len,
 	}
 }
 
+static bool
+in_loop(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	struct span block = gen_block(s, i);
+
+	for (size_t k = s->tok[i].stmt; k-- > 0;) {
+		const struct stmt *o = &s->stmt[k];
+
+		g->budget--;
+		if (o->first < block.a)
+			break;
+		if (tok_in(s, o->first, "for while until do switch"))
+			return true;
+	}
+	return false;
+}
+
+/* break and continue are for loops only. */
+static bool
+may_leave(struct gen *g, size_t i, size_t word)
+{
+	return !tok_in(g->s, word, "break continue") || in_loop(g, i);
+}
+
 /* The simple statements of the block around i, nearest first. */
 static size_t
 near_statements(struct gen *g, size_t i, uint32_t max_tokens,
@@ -207,7 +232,7 @@ near_statements(struct gen *g, size_t i, uint32_t max_tokens,
 void
 op_insert(struct gen *g, size_t i)
 {
-	static const char *const words[] = { "break", "return", "continue" };
+	static const char *const words[] = { "return", "break", "continue" };
 	const struct source *s = g->s;
 	const struct stmt *near[8];
 	struct places ps;
@@ -217,11 +242,11 @@ op_insert(struct gen *g, size_t i)
 		return;
 	n = near_statements(g, i, 30, near, nitems(near));
 	for (size_t k = 0; k < n; k++) {
-		if (near[k]->first != i)
+		if (near[k]->first != i && may_leave(g, i, near[k]->first))
 			put_line(g, &ps, (int)k,
 			    SPAN(s, near[k]->first, near[k]->last), 0, NULL);
 	}
-	for (size_t k = 0; k < nitems(words); k++)
+	for (size_t k = 0; k < (in_loop(g, i) ? nitems(words) : 1); k++)
 		put_line(g, &ps, 3, (int)strlen(words[k]), words[k], 0, NULL);
 }
 
@@ -397,7 +422,8 @@ op_own_guard(struct gen *g, size_t i)
 			g->budget--;
 			if ((side == 0 && d > self) || k >= s->n_stmt ||
 			    !is_guard(s, &s->stmt[k], &cond, &body) ||
-			    !gen_known(g, body, block))
+			    !gen_known(g, body, block) ||
+			    !may_leave(g, i, body.a))
 				continue;
 			found++;
 			if (gen_known(g, cond, block))

@@ -395,6 +395,7 @@ compound_end(const struct source *s, size_t i)
 	size_t b, op, r;
 
 	if (!expr_is_start(s, i) || expr_is_prefix(s, i) ||
+	    expr_is_bound(s, i) ||
 	    (i > 0 && tok_in(s, i - 1, ". -> :: ?.")))
 		return EXPR_NONE;
 	b = expr_primary_end(s, i);
@@ -440,6 +441,7 @@ op_donor(struct gen *g, size_t i)
 
 	if (s->dialect == DIALECT_SH || i == gen_stmt(g, i)->first ||
 	    !expr_is_start(s, i) || expr_is_prefix(s, i) ||
+	    expr_is_bound(s, i) ||
 	    (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) || is_key(s, i))
 		return;
 	b = expr_primary_end(s, i);

@@ -123,7 +123,7 @@ const struct repair_op repair_ops[] = {
 	    { 0.1f, 0.07f, 0.05f, 0.03f }, ALL, CODE, 2, op_insert },
 	{ "statement adapted", "a missing statement",
 	    "adds a statement like another with one name changed",
-	    { 0.1f, 0.06f, 0.04f, 0.02f }, ALL, CODE, 2, op_adapted },
+	    { 0.1f, 0.08f, 0.04f, 0.02f }, ALL, CODE, 2, op_adapted },
 	{ "element added", "a missing statement",
 	    "adds a value to a collection of the file",
 	    { 0.1f, 0.08f, 0.05f, 0.02f }, SCRIPT, CODE, 2, op_element },
