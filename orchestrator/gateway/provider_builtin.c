@@ -145,7 +145,7 @@ build_queue(struct builtin *b, const struct reading *r, const struct facts *f)
 		b->src[i] = files[i];
 		free(weight[i]);
 	}
-	b->q = queue_create(&c, b->src, b->n_src, b->seed);
+	b->q = queue_create(&c, b->src, b->n_src, trial_most(f), b->seed);
 	cands_clear(&c);
 }
 

@@ -47,12 +47,12 @@ make_table(struct queue *q)
 
 struct queue *
 queue_create(struct cands *c, struct source *const *sources, size_t n_sources,
-    uint64_t seed)
+    size_t max, uint64_t seed)
 {
 	struct queue *q = xcalloc(1, sizeof *q);
 
 	cands_sort(c, seed);
-	cands_keep(c, QUEUE_MAX_CAND);
+	cands_keep(c, max);
 	q->c = *c;
 	*c = (struct cands){ 0 };
 	q->sources = sources;

@@ -1,7 +1,7 @@
 /*
  * queue.h - candidates, sorted once, grouped into hypotheses and dealt out.
  *
- *	struct queue *q = queue_create(&cands, sources, n, seed);
+ *	struct queue *q = queue_create(&cands, sources, n, 5000, seed);
  *	queue_hypo(q, 0)->sentence
  *	n = queue_next(q, worker, "H1", 20, out);   out[i]: indices
  *	queue_settle(q, out[0], false);
@@ -9,7 +9,7 @@
  *
  * There is one order for all: a worker prefers its own hypothesis, but helps
  * with others where an edit is likelier, and none idles while any is left.
- *Workers are numbers that the caller gives out, from 1.
+ * Workers are numbers that the caller gives out, from 1.
  */
 #ifndef REPAIR_QUEUE_H
 #define REPAIR_QUEUE_H
@@ -18,8 +18,6 @@
 #include "orchestrator/repair/operators.h"
 
 #define QUEUE_MAX_HYPO 24
-/* The most likely ones that are tried at all; a run must end. */
-#define QUEUE_MAX_CAND 1000
 #define QUEUE_NONE SIZE_MAX
 
 struct hypo {
@@ -34,9 +32,10 @@ struct hypo {
 
 struct queue;
 
-/* Takes the candidates (c is empty afterwards); sources must outlive q. */
+/* Takes the candidates (c is empty afterwards), the most likely max of them:
+ * a run must end. sources must outlive q. */
 struct queue *queue_create(struct cands *c, struct source *const *sources,
-    size_t n_sources, uint64_t seed);
+    size_t n_sources, size_t max, uint64_t seed);
 void queue_free(struct queue *q);
 size_t queue_n_hypo(const struct queue *q);
 const struct hypo *queue_hypo(const struct queue *q, size_t i);

@@ -5,6 +5,11 @@
 
 #define ARGS_MAX_BYTES (96 * 1024)
 #define AIM_MS 2500 /* how long a call may take, about */
+/* Testing until the model gives up, if nothing else ends the run: eight
+ * minutes of one processor. The second wave of a program of two hundred lines
+ * is some thousand candidates, and the only way to a third of the bugs. */
+#define GIVE_UP_MS (8 * 60 * 1000)
+#define LEAST_CANDS 1000
 #define RESULT_MAX (4 * 1024 * 1024)
 
 static json_t *
@@ -73,6 +78,18 @@ trial_find(const struct queue *q, const json_t *edit, bool back)
 	return queue_find(q, dialog_str(e, "path"), (uint32_t)line,
 	    dialog_str(e, back ? "new" : "old"),
 	    dialog_str(e, back ? "old" : "new"));
+}
+
+size_t
+trial_most(const struct facts *f)
+{
+	uint64_t n = GIVE_UP_MS / f->test_ms;
+
+	if (n < LEAST_CANDS)
+		n = LEAST_CANDS;
+	if (f->budget_ms > 0 && f->budget_ms / f->test_ms < n)
+		n = f->budget_ms / f->test_ms;
+	return n < 1 ? 1 : n > CAND_MAX ? CAND_MAX : n;
 }
 
 size_t

@@ -18,6 +18,10 @@ json_t *trial_edit(const struct queue *q, size_t cand);
 /* The candidate that an object with path, line, old, new means; its changes
  * may stand in an array "changes". back: old and new swapped. */
 size_t trial_find(const struct queue *q, const json_t *edit, bool back);
+/* How many candidates are tried before the model gives up: as many as the run's
+ * time allows; without a limit as some minutes allow, but never so few that the
+ * first wave is not done. */
+size_t trial_most(const struct facts *f);
 /* How many candidates to deal in one call. tried: how many calls before. */
 size_t trial_size(const struct facts *f, size_t calls, size_t errors);
 
