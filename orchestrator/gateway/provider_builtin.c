@@ -288,9 +288,10 @@ settle(struct builtin *b, struct worker *w, const json_t *conv)
 			w->errors = dialog_is_error(text) ? w->errors + 1 : 0;
 			trial_read(b->q, args, text, &t);
 			count(b, w, &t);
-		} else if (dialog_is_error(text) &&
-		    strcmp(name, "edit_file") == 0) {
-			w->errors++;
+		} else if (strcmp(name, "edit_file") == 0) {
+			if (dialog_is_error(text))
+				w->errors++;
+			queue_offer(b->q, trial_find(b->q, args, false));
 		}
 		json_decref(args);
 	}
@@ -351,7 +352,7 @@ deal(struct builtin *b, struct worker *w, const json_t *conv,
 		    none ? "Others have tried its edits; none helped."
 			 : "No candidate edit is left.");
 	}
-	args = trial_args(b->q, got, &keep, f);
+	args = trial_args(b->q, got, &keep, f, true);
 	for (size_t i = keep; i < n; i++)
 		queue_undeal(b->q, got[i]);
 	h = queue_cand(b->q, got[0])->hypo;
@@ -369,22 +370,39 @@ deal(struct builtin *b, struct worker *w, const json_t *conv,
 	return reply;
 }
 
-/* The passing candidate of a try_edits answer that changes least. */
-static size_t
-best_passing(struct builtin *b, const json_t *args, const char *text)
+/*
+ * An edit passes. What is about as likely is tried as well, once: it may pass
+ * too and be the better one. Then the best is made.
+ */
+static json_t *
+passing(struct builtin *b, struct worker *w, const json_t *conv,
+    const struct facts *f, bool last)
 {
-	struct trial_result t;
-	size_t best = QUEUE_NONE;
+	size_t best = queue_best(b->q), n = 0, keep;
+	uint32_t got[TRIAL_MAX];
+	json_t *reply;
 
-	trial_read(b->q, args, text, &t);
-	for (size_t i = 0; i < t.n; i++) {
-		if (t.passed[i] &&
-		    (best == QUEUE_NONE ||
-			queue_cand(b->q, t.cand[i])->changed <
-			    queue_cand(b->q, best)->changed))
-			best = t.cand[i];
+	if (best == QUEUE_NONE)
+		return NULL;
+	if (!last)
+		n = queue_band(b->q, w->id, best,
+		    trial_size(f, w->calls, w->errors), got);
+	if (n == 0) {
+		reply = dialog_reply("%s in %s makes the tests pass.",
+		    queue_cand(b->q, best)->what,
+		    queue_source(b->q, best)->path);
+		dialog_call(reply, conv, "edit_file", trial_edit(b->q, best));
+		return reply;
 	}
-	return best;
+	keep = n;
+	reply = dialog_reply("%s in %s makes the tests pass; %zu more that are "
+			     "as likely are tried before the best is taken.",
+	    queue_cand(b->q, best)->what, queue_source(b->q, best)->path, n);
+	dialog_call(reply, conv, "try_edits",
+	    trial_args(b->q, got, &keep, f, false));
+	for (size_t i = keep; i < n; i++)
+		queue_undeal(b->q, got[i]);
+	return reply;
 }
 
 static json_t *
@@ -394,10 +412,6 @@ fixed(struct builtin *b, const json_t *conv, const struct facts *f, size_t cand)
 	const struct source *s = queue_source(b->q, cand);
 	const struct hypo *h = queue_hypo(b->q, c->hypo);
 	char *ev = xasprintf("%s:%u", s->path, c->line);
-	char *what = xasprintf("%s line %u: %s makes the tests pass (%s)",
-	    s->path, c->line, c->what, repair_ops[c->op].sentence);
-	json_t *list = json_pack("[o]",
-	    json_str_lossy(what, text_cut(what, strlen(what), FINDING_MAX)));
 	json_t *evidence = json_pack("[o]", json_str_lossy(ev, strlen(ev)));
 	json_t *reply = finish(conv, "fixed",
 	    h->name[0] != '\0' && f->hypothesis_id != NULL &&
@@ -405,10 +419,9 @@ fixed(struct builtin *b, const json_t *conv, const struct facts *f, size_t cand)
 		    *f->hypothesis != '\0'
 		? f->hypothesis
 		: h->sentence,
-	    list, evidence, "An edit makes the tests pass.");
+	    trial_passed(b->q, cand), evidence, "An edit makes the tests pass.");
 
 	free(ev);
-	free(what);
 	return reply;
 }
 
@@ -477,15 +490,10 @@ explore(struct builtin *b, struct worker *w, const json_t *conv,
 		name = dialog_answered(conv, i, &args);
 		text = dialog_str(m, "content");
 	}
-	if (strcmp(name, "try_edits") == 0) {
-		cand = best_passing(b, args, text);
-		if (cand != QUEUE_NONE) {
-			reply = dialog_reply("%s in %s makes the tests pass.",
-			    queue_cand(b->q, cand)->what,
-			    queue_source(b->q, cand)->path);
-			dialog_call(
-			    reply, conv, "edit_file", trial_edit(b->q, cand));
-		}
+	if (strcmp(name, "try_edits") == 0 || *name == '\0') {
+		reply = passing(b, w, conv, f,
+		    *name == '\0' ||
+			!json_is_true(json_object_get(args, "stop_on_pass")));
 	} else if (strcmp(name, "edit_file") == 0 && !dialog_is_error(text)) {
 		cand = trial_find(b->q, args, false);
 		if (cand != QUEUE_NONE)

@@ -65,7 +65,7 @@ const struct repair_op repair_ops[] = {
 	{ "plus one", "an off-by-one", "adds or subtracts 1",
 	    { 2.8f, 2, 1.2f, 0.8f }, ALL, CODE, 1, op_plus_one },
 	{ "statement deleted", "a superfluous statement", "deletes a statement",
-	    { 3, 2.3f, 1.2f, 1 }, ALL, CODE, 1, op_delete },
+	    { 3, 2.3f, 1.2f, 1 }, ALL, CODE | OP_WEAK, 1, op_delete },
 	{ "unwrapped", "a superfluous call or index",
 	    "takes what a call or index was given", { 2.6f, 2, 1, 1 }, NOT_SH,
 	    CODE, 1, op_unwrap },

@@ -7,6 +7,9 @@
 /* How much more likely an edit elsewhere must be to draw a worker away. */
 #define OWN 2.0
 
+/* As likely as another: it scores this part of it at least. */
+#define BAND 0.75f
+
 #define WORKERS_MAX 4096
 
 struct queue {
@@ -173,6 +176,17 @@ pick(struct queue *q, size_t own)
 	return best;
 }
 
+static void
+take(struct queue *q, size_t i, uint32_t worker)
+{
+	struct cand *c = &q->c.v[i];
+
+	c->state = CAND_DEALT;
+	c->holder = worker;
+	q->hypo[c->hypo].left--;
+	q->left--;
+}
+
 size_t
 queue_next(struct queue *q, uint32_t worker, const char *name, size_t max,
     uint32_t *ret)
@@ -183,17 +197,68 @@ queue_next(struct queue *q, uint32_t worker, const char *name, size_t max,
 		return 0;
 	for (; n < max && (h = pick(q, own)) != QUEUE_NONE; n++) {
 		struct hypo *hy = &q->hypo[h];
-		struct cand *c = &q->c.v[hy->list[hy->next]];
 
 		if (n == 0)
 			set_at(q, worker, h);
-		c->state = CAND_DEALT;
-		c->holder = worker;
-		hy->left--;
-		q->left--;
 		ret[n] = hy->list[hy->next++];
+		take(q, ret[n], worker);
 	}
 	return n;
+}
+
+size_t
+queue_band(struct queue *q, uint32_t worker, size_t i, size_t max,
+    uint32_t *ret)
+{
+	size_t n = 0;
+
+	if (i >= q->c.n || q->stopped)
+		return 0;
+	for (size_t k = 0; k < q->c.n && n < max; k++) {
+		if (q->c.v[k].score < BAND * q->c.v[i].score)
+			break; /* they are sorted */
+		if (q->c.v[k].state != CAND_NEW)
+			continue;
+		take(q, k, worker);
+		ret[n++] = (uint32_t)k;
+	}
+	return n;
+}
+
+static bool
+is_better(const struct cand *a, const struct cand *b)
+{
+	unsigned a_weak = repair_ops[a->op].where & OP_WEAK;
+	unsigned b_weak = repair_ops[b->op].where & OP_WEAK;
+
+	if (a_weak != b_weak)
+		return b_weak != 0;
+	if (a->changed != b->changed)
+		return a->changed < b->changed;
+	return a->score > b->score;
+}
+
+size_t
+queue_best(const struct queue *q)
+{
+	size_t best = QUEUE_NONE;
+
+	for (size_t i = 0; i < q->c.n; i++) {
+		if (q->c.v[i].state == CAND_PASSED &&
+		    (best == QUEUE_NONE ||
+			is_better(&q->c.v[i], &q->c.v[best])))
+			best = i;
+	}
+	return best;
+}
+
+void
+queue_offer(struct queue *q, size_t i)
+{
+	if (i >= q->c.n)
+		return;
+	queue_settle(q, i, true);
+	q->c.v[i].state = CAND_OFFERED;
 }
 
 void
@@ -204,6 +269,8 @@ queue_settle(struct queue *q, size_t i, bool passed)
 	if (i >= q->c.n)
 		return;
 	c = &q->c.v[i];
+	if (c->state == CAND_OFFERED)
+		return;
 	if (c->state == CAND_TRIED || c->state == CAND_PASSED) {
 		if (passed)
 			c->state = CAND_PASSED;

@@ -51,6 +51,15 @@ size_t queue_next(struct queue *q, uint32_t worker, const char *name,
     size_t max, uint32_t *ret);
 /* A candidate was tried. One that was settled before stays as it was. */
 void queue_settle(struct queue *q, size_t i, bool passed);
+/* Deal what is about as likely as the candidate i that passed, and is left:
+ * another may pass and be the better one. */
+size_t queue_band(struct queue *q, uint32_t worker, size_t i, size_t max,
+    uint32_t *ret);
+/* The best of those that passed and were not offered: one that takes no code
+ * away, the fewest changed tokens, the likeliest. QUEUE_NONE: none. */
+size_t queue_best(const struct queue *q);
+/* The candidate is given out as the fix; not again. */
+void queue_offer(struct queue *q, size_t i);
 /* A dealt candidate that was not tried after all. */
 void queue_undeal(struct queue *q, size_t i);
 /* The worker is gone or done. */

@@ -1,6 +1,7 @@
 #include "common/compat.h"
 
 #include "common/log.h"
+#include "common/text.h"
 #include "orchestrator/repair/trial.h"
 
 #define ARGS_MAX_BYTES (96 * 1024)
@@ -10,6 +11,8 @@
  * is some thousand candidates, and the only way to a third of the bugs. */
 #define GIVE_UP_MS (8 * 60 * 1000)
 #define LEAST_CANDS 1000
+#define OTHERS_MAX 4 /* edits that pass, too, and are told */
+#define TEXT_MAX 1000
 #define RESULT_MAX (4 * 1024 * 1024)
 
 static json_t *
@@ -38,7 +41,7 @@ trial_edit(const struct queue *q, size_t cand)
 
 json_t *
 trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
-    const struct facts *f)
+    const struct facts *f, bool stop)
 {
 	json_t *edits = json_array();
 	uint64_t limit =
@@ -63,7 +66,7 @@ trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
 	return json_pack("{s:s, s:o, s:I, s:b}", "check",
 	    f->tests.n > 0 ? f->tests.v[0] : "true", "edits", edits,
 	    "timeout_s", (json_int_t)(limit < 1 ? 1 : limit), "stop_on_pass",
-	    1);
+	    stop);
 }
 
 size_t
@@ -150,4 +153,33 @@ trial_read(const struct queue *q, const json_t *args, const char *text,
 		ret->passed[ret->n++] = passed[i];
 	}
 	json_decref(j);
+}
+
+static void
+add_passed(json_t *list, const struct queue *q, size_t i, const char *also)
+{
+	const struct cand *c = queue_cand(q, i);
+	char *s = xasprintf("%s line %u: %s %smakes the tests pass (%s)",
+	    queue_source(q, i)->path, c->line, c->what, also,
+	    repair_ops[c->op].sentence);
+
+	json_array_append_new(
+	    list, json_str_lossy(s, text_cut(s, strlen(s), TEXT_MAX)));
+	free(s);
+}
+
+json_t *
+trial_passed(const struct queue *q, size_t fix)
+{
+	json_t *list = json_array();
+	size_t n = 0;
+
+	add_passed(list, q, fix, "");
+	for (size_t i = 0; i < queue_n_cand(q) && n < OTHERS_MAX; i++) {
+		if (i == fix || queue_cand(q, i)->state != CAND_PASSED)
+			continue;
+		add_passed(list, q, i, "also ");
+		n++;
+	}
+	return list;
 }

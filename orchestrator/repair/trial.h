@@ -10,14 +10,17 @@
 #define TRIAL_MAX 40
 
 /* Arguments of a call for n candidates; *n is lowered when they are too many
- * bytes. */
+ * bytes. stop: when one passes. */
 json_t *trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
-    const struct facts *f);
+    const struct facts *f, bool stop);
 /* Arguments of edit_file for a candidate. */
 json_t *trial_edit(const struct queue *q, size_t cand);
 /* The candidate that an object with path, line, old, new means; its changes
  * may stand in an array "changes". back: old and new swapped. */
 size_t trial_find(const struct queue *q, const json_t *edit, bool back);
+/* What makes the tests pass, for a person: the fix first, then others of which
+ * one may be what was meant. */
+json_t *trial_passed(const struct queue *q, size_t fix);
 /* How many candidates are tried before the model gives up: as many as the run's
  * time allows; without a limit as some minutes allow, but never so few that the
  * first wave is not done. */

@@ -21,6 +21,7 @@ struct world {
 	size_t tried, batches, biggest;
 	bool broken;    /* tools answer with errors */
 	bool no_fix;    /* nothing ever passes */
+	const char *also; /* so it does with this */
 	bool half;      /* try_edits stops in the middle of each batch */
 	json_t *finish; /* what was finished with */
 };
@@ -129,6 +130,7 @@ try_edits(struct world *w, const json_t *args)
 {
 	json_t *passed = json_array(), *results = json_array(), *edit, *r;
 	const json_t *edits = json_object_get(args, "edits");
+	bool stop = json_is_true(json_object_get(args, "stop_on_pass"));
 	size_t i, n = 0, limit = json_array_size(edits);
 	char *text;
 
@@ -140,7 +142,9 @@ try_edits(struct world *w, const json_t *args)
 	json_array_foreach (edits, i, edit) {
 		char *t = changed(
 		    w, json_array_get(json_object_get(edit, "changes"), 0));
-		bool ok = !w->no_fix && strstr(t, w->wanted) != NULL;
+		bool ok = !w->no_fix &&
+		    (strstr(t, w->wanted) != NULL ||
+			(w->also != NULL && strstr(t, w->also) != NULL));
 
 		free(t);
 		if (i >= limit)
@@ -152,7 +156,7 @@ try_edits(struct world *w, const json_t *args)
 		if (ok)
 			json_array_append_new(
 			    passed, json_integer((json_int_t)i + 1));
-		if (ok)
+		if (ok && stop)
 			break;
 	}
 	w->tried += n;
@@ -289,6 +293,43 @@ test_explore_fixes(void **state)
 	until_finish(b, &w, "w1", conv);
 	assert_string_equal(verdict(&w), "refuted");
 	assert_string_equal(w.text[0], inventory);
+	json_decref(conv);
+	world_clear(&w);
+	builtin_free(b);
+}
+
+/* Two edits that are about as likely pass: the smaller is made, both are told;
+ * when it does not hold the other is next. */
+static void
+test_two_pass(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H1");
+	const json_t *list;
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	w.wanted = "if stock <= limit:";
+	w.also = "if stock < limit:";
+	run_plan(b, &w);
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "fixed");
+	assert_non_null(strstr(w.text[0], "if stock < limit:"));
+	list = json_object_get(w.finish, "findings");
+	assert_int_equal(json_array_size(list), 2);
+	assert_non_null(strstr(json_string_value(json_array_get(list, 0)),
+	    "`>` -> `<` makes the tests pass"));
+	assert_non_null(strstr(
+	    json_string_value(json_array_get(list, 1)), "also makes"));
+	json_decref(conv);
+	/* Refuted: another worker goes on with the other one. */
+	free(w.text[0]);
+	w.text[0] = xstrdup(inventory);
+	conv = conversation("explore", "H1");
+	until_finish(b, &w, "w2", conv);
+	assert_string_equal(verdict(&w), "fixed");
+	assert_non_null(strstr(w.text[0], "if stock <= limit:"));
 	json_decref(conv);
 	world_clear(&w);
 	builtin_free(b);
@@ -456,6 +497,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_explore_fixes),
+		cmocka_unit_test(test_two_pass),
 		cmocka_unit_test(test_explore_refutes),
 		cmocka_unit_test(test_worker_gone),
 		cmocka_unit_test(test_restart),
