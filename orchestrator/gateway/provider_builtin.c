@@ -37,6 +37,7 @@ struct builtin {
 	size_t n_src;
 	struct worker *w;
 	size_t n_w;
+	char offered_for[16]; /* the hypothesis that the fix was found at */
 };
 
 struct builtin *
@@ -147,6 +148,12 @@ build_queue(struct builtin *b, const struct reading *r, const struct facts *f)
 	}
 	b->q = queue_create(&c, b->src, b->n_src, trial_most(f), b->seed);
 	cands_clear(&c);
+}
+
+static const char *
+hypothesis_id(const struct facts *f)
+{
+	return f->hypothesis_id != NULL ? f->hypothesis_id : "";
 }
 
 static json_t *
@@ -291,7 +298,8 @@ settle(struct builtin *b, struct worker *w, const json_t *conv)
 		} else if (strcmp(name, "edit_file") == 0) {
 			if (dialog_is_error(text))
 				w->errors++;
-			queue_offer(b->q, trial_find(b->q, args, false));
+			queue_offer(
+			    b->q, trial_find(b->q, args, false), w->id);
 		}
 		json_decref(args);
 	}
@@ -382,7 +390,7 @@ passing(struct builtin *b, struct worker *w, const json_t *conv,
 	uint32_t got[TRIAL_MAX];
 	json_t *reply;
 
-	if (best == QUEUE_NONE)
+	if (best == QUEUE_NONE || queue_offered(b->q))
 		return NULL;
 	if (!last)
 		n = queue_band(b->q, w->id, best,
@@ -411,6 +419,9 @@ fixed(struct builtin *b, const json_t *conv, const struct facts *f, size_t cand)
 	const struct cand *c = queue_cand(b->q, cand);
 	const struct source *s = queue_source(b->q, cand);
 	const struct hypo *h = queue_hypo(b->q, c->hypo);
+
+	queue_offer(b->q, cand, 0);
+	snprintf(b->offered_for, sizeof b->offered_for, "%s", hypothesis_id(f));
 	char *ev = xasprintf("%s:%u", s->path, c->line);
 	json_t *evidence = json_pack("[o]", json_str_lossy(ev, strlen(ev)));
 	json_t *reply = finish(conv, "fixed",
@@ -490,6 +501,10 @@ explore(struct builtin *b, struct worker *w, const json_t *conv,
 		name = dialog_answered(conv, i, &args);
 		text = dialog_str(m, "content");
 	}
+	/* It begins anew where a fix was found that is none. */
+	if (strcmp(name, "finish") == 0 ||
+	    (*name == '\0' && strcmp(b->offered_for, hypothesis_id(f)) == 0))
+		queue_refuse(b->q);
 	if (strcmp(name, "try_edits") == 0 || *name == '\0') {
 		reply = passing(b, w, conv, f,
 		    *name == '\0' ||

@@ -19,6 +19,7 @@ struct queue {
 	size_t n_hypo;
 	size_t left; /* candidates that may be dealt */
 	bool stopped;
+	bool offered; /* a fix is given out, not refused */
 	/* Which hypothesis worker i is at: index + 1; 0: none. */
 	uint8_t *at;
 	size_t n_at;
@@ -242,23 +243,44 @@ size_t
 queue_best(const struct queue *q)
 {
 	size_t best = QUEUE_NONE;
+	float least = 0;
 
 	for (size_t i = 0; i < q->c.n; i++) {
-		if (q->c.v[i].state == CAND_PASSED &&
-		    (best == QUEUE_NONE ||
-			is_better(&q->c.v[i], &q->c.v[best])))
+		const struct cand *c = &q->c.v[i];
+
+		if (c->state != CAND_PASSED)
+			continue;
+		if (c->score < least)
+			break; /* they are sorted */
+		if (best == QUEUE_NONE)
+			least = BAND * c->score;
+		if (best == QUEUE_NONE || is_better(c, &q->c.v[best]))
 			best = i;
 	}
 	return best;
 }
 
 void
-queue_offer(struct queue *q, size_t i)
+queue_offer(struct queue *q, size_t i, uint32_t worker)
 {
 	if (i >= q->c.n)
 		return;
 	queue_settle(q, i, true);
 	q->c.v[i].state = CAND_OFFERED;
+	q->c.v[i].holder = worker;
+	q->offered = true;
+}
+
+bool
+queue_offered(const struct queue *q)
+{
+	return q->offered;
+}
+
+void
+queue_refuse(struct queue *q)
+{
+	q->offered = false;
 }
 
 void
@@ -302,8 +324,14 @@ void
 queue_return(struct queue *q, uint32_t worker)
 {
 	for (size_t i = 0; i < q->c.n; i++) {
-		if (q->c.v[i].state == CAND_DEALT && q->c.v[i].holder == worker)
+		if (q->c.v[i].holder != worker)
+			continue;
+		if (q->c.v[i].state == CAND_DEALT) {
 			queue_undeal(q, i);
+		} else if (q->c.v[i].state == CAND_OFFERED) {
+			q->c.v[i].state = CAND_PASSED;
+			q->offered = false;
+		}
 	}
 	if (worker < q->n_at)
 		set_at(q, worker, QUEUE_NONE);

@@ -55,11 +55,17 @@ void queue_settle(struct queue *q, size_t i, bool passed);
  * another may pass and be the better one. */
 size_t queue_band(struct queue *q, uint32_t worker, size_t i, size_t max,
     uint32_t *ret);
-/* The best of those that passed and were not offered: one that takes no code
- * away, the fewest changed tokens, the likeliest. QUEUE_NONE: none. */
+/* The best of those that passed and were not offered: about as likely as the
+ * likeliest of them, one that takes no code away, the fewest changed tokens.
+ * QUEUE_NONE: none. */
 size_t queue_best(const struct queue *q);
-/* The candidate is given out as the fix; not again. */
-void queue_offer(struct queue *q, size_t i);
+/* The candidate is given out as the fix by a worker, and not again while that
+ * worker is there; worker 0: for good. */
+void queue_offer(struct queue *q, size_t i, uint32_t worker);
+/* Is one given out? Others that pass wait for what comes of it. */
+bool queue_offered(const struct queue *q);
+/* It was no fix: what else passed may be given out. */
+void queue_refuse(struct queue *q);
 /* A dealt candidate that was not tried after all. */
 void queue_undeal(struct queue *q, size_t i);
 /* The worker is gone or done. */
