@@ -298,8 +298,7 @@ settle(struct builtin *b, struct worker *w, const json_t *conv)
 		} else if (strcmp(name, "edit_file") == 0) {
 			if (dialog_is_error(text))
 				w->errors++;
-			queue_offer(
-			    b->q, trial_find(b->q, args, false), w->id);
+			queue_offer(b->q, trial_find(b->q, args, false), w->id);
 		}
 		json_decref(args);
 	}
@@ -393,8 +392,8 @@ passing(struct builtin *b, struct worker *w, const json_t *conv,
 	if (best == QUEUE_NONE || queue_offered(b->q))
 		return NULL;
 	if (!last)
-		n = queue_band(b->q, w->id, best,
-		    trial_size(f, w->calls, w->errors), got);
+		n = queue_band(
+		    b->q, w->id, best, trial_size(f, w->calls, w->errors), got);
 	if (n == 0) {
 		reply = dialog_reply("%s in %s makes the tests pass.",
 		    queue_cand(b->q, best)->what,
@@ -406,8 +405,8 @@ passing(struct builtin *b, struct worker *w, const json_t *conv,
 	reply = dialog_reply("%s in %s makes the tests pass; %zu more that are "
 			     "as likely are tried before the best is taken.",
 	    queue_cand(b->q, best)->what, queue_source(b->q, best)->path, n);
-	dialog_call(reply, conv, "try_edits",
-	    trial_args(b->q, got, &keep, f, false));
+	dialog_call(
+	    reply, conv, "try_edits", trial_args(b->q, got, &keep, f, false));
 	for (size_t i = keep; i < n; i++)
 		queue_undeal(b->q, got[i]);
 	return reply;
@@ -430,7 +429,8 @@ fixed(struct builtin *b, const json_t *conv, const struct facts *f, size_t cand)
 		    *f->hypothesis != '\0'
 		? f->hypothesis
 		: h->sentence,
-	    trial_passed(b->q, cand), evidence, "An edit makes the tests pass.");
+	    trial_passed(b->q, cand), evidence,
+	    "An edit makes the tests pass.");
 
 	free(ev);
 	return reply;

@@ -93,7 +93,8 @@ gen_delete(struct gen *g, size_t a, size_t b, int rank)
 		return;
 	from = s->tok[a].off;
 	to = s->tok[b].off + s->tok[b].len;
-	/* The blanks behind it go along, unless it is glued to what is before. */
+	/* The blanks behind it go along, unless it is glued to what is before.
+	 */
 	while (s->text[to] == ' ' &&
 	    (from == 0 || strchr(" \t\n([{", s->text[from - 1]) != NULL))
 		to++;

@@ -62,8 +62,8 @@ op_atom(struct gen *g, size_t i)
 			if (len < (int)sizeof text)
 				both(g, p, rank + (int)k, text, len);
 		}
-		len = snprintf(text, sizeof text, "%s%.*s", gen_not(s),
-		    TOK(s, names[k]));
+		len = snprintf(
+		    text, sizeof text, "%s%.*s", gen_not(s), TOK(s, names[k]));
 		if (len < (int)sizeof text)
 			both(g, p, rank + (int)k, text, len);
 		if (f == EXPR_NONE)

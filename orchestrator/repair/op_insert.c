@@ -162,8 +162,8 @@ put_line(struct gen *g, const struct places *ps, int rank, int len,
 
 		if (body != NULL &&
 		    snprintf(two, sizeof two, "\n%.*s%s%.*s%s", p->indent,
-			p->lead, unit(p), body_len, body, ps->semi) >=
-			(int)sizeof two)
+			p->lead, unit(p), body_len, body,
+			ps->semi) >= (int)sizeof two)
 			continue;
 		if (p->after == EXPR_NONE)
 			gen_before(g, ps->stmt, rank, "%.*s%s%s\n%.*s", len,
@@ -317,8 +317,8 @@ op_name_assigned(struct gen *g, size_t i)
 			len = snprintf(text, sizeof text, "%.*s = %.*s",
 			    TOK(s, v[k]), TOK(s, w[m]));
 			if (len < (int)sizeof text)
-				put_line(g, &ps, (int)(k + m), len, text, 0,
-				    NULL);
+				put_line(
+				    g, &ps, (int)(k + m), len, text, 0, NULL);
 		}
 	}
 }
@@ -393,8 +393,8 @@ put_guard(struct gen *g, const struct places *ps, int rank, int len,
 {
 	char text[TEXT_MAX];
 	bool py = g->s->dialect == DIALECT_PY;
-	int n = snprintf(text, sizeof text, py ? "if %.*s:" : "if (%.*s)", len,
-	    cond);
+	int n = snprintf(
+	    text, sizeof text, py ? "if %.*s:" : "if (%.*s)", len, cond);
 
 	if (n < (int)sizeof text)
 		put_line(g, ps, rank, n, text, SPAN(g->s, body.a, body.b));
@@ -452,8 +452,8 @@ put_under(struct gen *g, size_t i, size_t end, const struct place *p, int rank,
 	const struct source *s = g->s;
 
 	if (s->dialect == DIALECT_SH)
-		gen_before(g, i, rank, "%s[ -n \"$%.*s\" ] && ", neg, len,
-		    cond);
+		gen_before(
+		    g, i, rank, "%s[ -n \"$%.*s\" ] && ", neg, len, cond);
 	else
 		gen_put(g, i, end, rank,
 		    s->dialect == DIALECT_PY ? "if %s%.*s:\n%.*s%s%.*s"
@@ -484,8 +484,7 @@ op_under_if(struct gen *g, size_t i)
 	n = gen_all_names(g, i, names, nitems(names));
 	for (size_t k = 0; k < n; k++) {
 		put_under(g, i, end, &p, (int)k, "", TOK(s, names[k]));
-		put_under(
-		    g, i, end, &p, (int)k, gen_not(s), TOK(s, names[k]));
+		put_under(g, i, end, &p, (int)k, gen_not(s), TOK(s, names[k]));
 	}
 	for (size_t d = 1; d < 20 && s->dialect != DIALECT_SH; d++) {
 		for (int side = 0; side < 2; side++) {

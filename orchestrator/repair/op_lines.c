@@ -46,8 +46,7 @@ line_add(struct line *l, struct edit e)
 	}
 	if (l->n == BEST_MAX)
 		edit_clear(&l->best[--l->n]);
-	memmove(&l->best[at + 1], &l->best[at],
-	    (l->n - at) * sizeof *l->best);
+	memmove(&l->best[at + 1], &l->best[at], (l->n - at) * sizeof *l->best);
 	l->best[at] = e;
 	l->n++;
 }
@@ -71,8 +70,8 @@ edit_of(const struct source *s, const struct cand *c)
 }
 
 static void
-put_two(struct gen *g, uint32_t line, const struct edit *x,
-    const struct edit *y)
+put_two(
+    struct gen *g, uint32_t line, const struct edit *x, const struct edit *y)
 {
 	const struct source *s = g->s;
 	float w = g->weight != NULL ? g->weight[line - 1] : 1;
@@ -130,8 +129,8 @@ op_two_edits(struct gen *g)
 	for (size_t k = 0; k < n; k++) {
 		for (size_t i = 0; i < v[k].n; i++) {
 			for (size_t j = 0; j < i; j++)
-				put_two(g, v[k].line, &v[k].best[j],
-				    &v[k].best[i]);
+				put_two(
+				    g, v[k].line, &v[k].best[j], &v[k].best[i]);
 		}
 	}
 	for (size_t k = 0; k < n; k++) {

@@ -395,8 +395,7 @@ compound_end(const struct source *s, size_t i)
 	size_t b, op, r;
 
 	if (!expr_is_start(s, i) || expr_is_prefix(s, i) ||
-	    expr_is_bound(s, i) ||
-	    (i > 0 && tok_in(s, i - 1, ". -> :: ?.")))
+	    expr_is_bound(s, i) || (i > 0 && tok_in(s, i - 1, ". -> :: ?.")))
 		return EXPR_NONE;
 	b = expr_primary_end(s, i);
 	if (b == EXPR_NONE)
@@ -422,8 +421,7 @@ op_collapse(struct gen *g, size_t i)
 		return;
 	/* The whole sum, and its first operand. */
 	first = expr_primary_end(s, i);
-	n = near_names(
-	    g, i, gen_block(s, i), NAME_PLAIN, names, nitems(names));
+	n = near_names(g, i, gen_block(s, i), NAME_PLAIN, names, nitems(names));
 	for (size_t k = 0; k < n; k++) {
 		gen_put(g, i, b, (int)k, "%.*s", TOK(s, names[k]));
 		if (first > i && first < b)
@@ -441,8 +439,8 @@ op_donor(struct gen *g, size_t i)
 
 	if (s->dialect == DIALECT_SH || i == gen_stmt(g, i)->first ||
 	    !expr_is_start(s, i) || expr_is_prefix(s, i) ||
-	    expr_is_bound(s, i) ||
-	    (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) || is_key(s, i))
+	    expr_is_bound(s, i) || (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) ||
+	    is_key(s, i))
 		return;
 	b = expr_primary_end(s, i);
 	if (b == EXPR_NONE || tok_is(s, b + 1, "="))

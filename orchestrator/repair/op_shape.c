@@ -365,8 +365,7 @@ op_list_value(struct gen *g, size_t i)
 	struct span v;
 	size_t n;
 
-	if (i != st->first || !tok_is(s, i, "return") ||
-	    !expr_value(s, st, &v))
+	if (i != st->first || !tok_is(s, i, "return") || !expr_value(s, st, &v))
 		return;
 	gen_put(g, v.a, v.b, 0, "[%.*s]", SPAN(s, v.a, v.b));
 	if (!tok_is(s, v.a, "[") || v.b != v.a + 1)

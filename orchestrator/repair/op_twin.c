@@ -149,8 +149,8 @@ op_twin_arg(struct gen *g, size_t i)
 
 /* A clause of the place or near it, with one name or number changed. */
 static void
-clone_changed(struct gen *g, struct span p, struct span c, const uint32_t *names,
-    size_t n, int rank)
+clone_changed(struct gen *g, struct span p, struct span c,
+    const uint32_t *names, size_t n, int rank)
 {
 	static const char *const numbers[] = { "0", "1" };
 	const struct source *s = g->s;
@@ -165,8 +165,8 @@ clone_changed(struct gen *g, struct span p, struct span c, const uint32_t *names
 			continue;
 		for (size_t m = 0; m < others; m++) {
 			if (number)
-				len = gen_replaced(s, c, k, 1, numbers[m], text,
-				    sizeof text);
+				len = gen_replaced(
+				    s, c, k, 1, numbers[m], text, sizeof text);
 			else
 				len = gen_replaced(s, c, k, TOK(s, names[m]),
 				    text, sizeof text);
@@ -192,7 +192,8 @@ op_clause_changed(struct gen *g, size_t i)
 	if (s->dialect == DIALECT_SH || !gen_boolean(g, i, &p, &rank))
 		return;
 	n = gen_names(g, i, names, nitems(names));
-	for (size_t d = 0; d < 300 && found < CLONED_MAX && g->budget > 0; d++) {
+	for (size_t d = 0; d < 300 && found < CLONED_MAX && g->budget > 0;
+	     d++) {
 		for (int side = 0; side < 2 && found < CLONED_MAX; side++) {
 			size_t j = side == 0 ? p.a + d : p.a - d, e;
 			struct span c;

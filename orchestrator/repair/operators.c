@@ -132,9 +132,9 @@ const struct repair_op repair_ops[] = {
 	{ "put under a condition", "a missing condition",
 	    "puts a statement under a condition",
 	    { 0.12f, 0.08f, 0.05f, 0.03f }, ALL, CODE, 2, op_under_if },
-	{ "name assigned", "a missing assignment", "assigns one name to another",
-	    { 0.08f, 0.05f, 0.03f, 0.02f }, NOT_SH, CODE, 2,
-	    op_name_assigned },
+	{ "name assigned", "a missing assignment",
+	    "assigns one name to another", { 0.08f, 0.05f, 0.03f, 0.02f },
+	    NOT_SH, CODE, 2, op_name_assigned },
 	{ "term appended", "a missing term", "adds or subtracts a name",
 	    { 0.1f, 0.06f, 0.04f, 0.02f }, ALL, CODE, 2, op_append },
 };

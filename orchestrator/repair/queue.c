@@ -208,8 +208,8 @@ queue_next(struct queue *q, uint32_t worker, const char *name, size_t max,
 }
 
 size_t
-queue_band(struct queue *q, uint32_t worker, size_t i, size_t max,
-    uint32_t *ret)
+queue_band(
+    struct queue *q, uint32_t worker, size_t i, size_t max, uint32_t *ret)
 {
 	size_t n = 0;
 

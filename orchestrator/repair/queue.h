@@ -53,8 +53,8 @@ size_t queue_next(struct queue *q, uint32_t worker, const char *name,
 void queue_settle(struct queue *q, size_t i, bool passed);
 /* Deal what is about as likely as the candidate i that passed, and is left:
  * another may pass and be the better one. */
-size_t queue_band(struct queue *q, uint32_t worker, size_t i, size_t max,
-    uint32_t *ret);
+size_t queue_band(
+    struct queue *q, uint32_t worker, size_t i, size_t max, uint32_t *ret);
 /* The best of those that passed and were not offered: about as likely as the
  * likeliest of them, one that takes no code away, the fewest changed tokens.
  * QUEUE_NONE: none. */

@@ -99,7 +99,8 @@ facts(const struct run *r, const struct subtask *t)
 	    "failing", json_from_strv(&r->base.failing), "output",
 	    r->base.output != NULL ? r->base.output : "", "test_ms",
 	    (json_int_t)r->base.test_ms, "limit_ms", (json_int_t)limit_ms(r),
-	    "budget_ms", (json_int_t)budget_ms(r), "parallel", (int)sched_parallel(r), "guarded", guarded);
+	    "budget_ms", (json_int_t)budget_ms(r), "parallel",
+	    (int)sched_parallel(r), "guarded", guarded);
 }
 
 static bool

@@ -19,11 +19,11 @@ struct world {
 	char *text[FILES_MAX];
 	const char *wanted; /* the check passes when a file holds this */
 	size_t tried, batches, biggest;
-	bool broken;    /* tools answer with errors */
-	bool no_fix;    /* nothing ever passes */
+	bool broken;      /* tools answer with errors */
+	bool no_fix;      /* nothing ever passes */
 	const char *also; /* so it does with this */
-	bool half;      /* try_edits stops in the middle of each batch */
-	json_t *finish; /* what was finished with */
+	bool half;        /* try_edits stops in the middle of each batch */
+	json_t *finish;   /* what was finished with */
 };
 
 static const char inventory[] = "def restock(stock, wanted, limit):\n"
@@ -320,8 +320,8 @@ test_two_pass(void **state)
 	assert_int_equal(json_array_size(list), 2);
 	assert_non_null(strstr(json_string_value(json_array_get(list, 0)),
 	    "`>` -> `<` makes the tests pass"));
-	assert_non_null(strstr(
-	    json_string_value(json_array_get(list, 1)), "also makes"));
+	assert_non_null(
+	    strstr(json_string_value(json_array_get(list, 1)), "also makes"));
 	json_decref(conv);
 	/* Refuted: another worker goes on with the other one. */
 	free(w.text[0]);

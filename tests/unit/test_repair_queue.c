@@ -203,8 +203,7 @@ test_band(void **state)
 		assert_int_not_equal(got[i], first);
 		assert_true(queue_cand(b.q, got[i])->score >=
 		    queue_cand(b.q, first)->score * 0.7f);
-		assert_int_equal(
-		    queue_cand(b.q, got[i])->state, CAND_DEALT);
+		assert_int_equal(queue_cand(b.q, got[i])->state, CAND_DEALT);
 	}
 	assert_int_equal(queue_band(b.q, 2, first, nitems(got), got + n), 0);
 	/* One that changes more is no better, one that changes less is. */
@@ -225,8 +224,7 @@ test_band(void **state)
 	queue_settle(b.q, large, true);
 	assert_int_not_equal(queue_best(b.q), large);
 	queue_settle(b.q, small, true);
-	assert_int_equal(
-	    queue_cand(b.q, queue_best(b.q))->changed,
+	assert_int_equal(queue_cand(b.q, queue_best(b.q))->changed,
 	    queue_cand(b.q, small)->changed);
 	/* Nor is one that is far less likely. */
 	queue_settle(b.q, queue_n_cand(b.q) - 1, true);

@@ -126,8 +126,8 @@ measure(struct agent *a, const struct test_run *one, const struct test_run *two)
 }
 
 static bool
-run_once(struct agent *a, const char *verdict, uint64_t stall_ms,
-    struct test_run *t)
+run_once(
+    struct agent *a, const char *verdict, uint64_t stall_ms, struct test_run *t)
 {
 	uint64_t limit = a->task->call_ms > 0 ? a->task->call_ms : LIMIT_MS;
 	struct err e;
@@ -155,8 +155,8 @@ baseline_twice(struct agent *a, const char *verdict, struct test_run *one,
 {
 	*one = *two = (struct test_run){ 0 };
 	if (!run_once(a, verdict, STALL_MS, one) ||
-	    !run_once(a, verdict,
-		is_stalled(one) ? STALL_AGAIN_MS : STALL_MS, two))
+	    !run_once(
+		a, verdict, is_stalled(one) ? STALL_AGAIN_MS : STALL_MS, two))
 		return false;
 	measure(a, one, two);
 	return true;

@@ -33,8 +33,8 @@ struct exec {
 	const void *input;
 	size_t input_len;
 	uint64_t timeout_ms; /* 0: none */
-	uint64_t stall_ms; /* exec_run() ends a loop after this much processor
-			    * time (stall.h); 0: never */
+	uint64_t stall_ms;   /* exec_run() ends a loop after this much processor
+			      * time (stall.h); 0: never */
 	size_t keep; /* bytes kept of the head, and of the tail; 0: EXEC_KEEP */
 	int full_fd; /* gets all of the output up to full_max; 0 or -1: none */
 	uint64_t full_max;

@@ -71,8 +71,7 @@ waits(pid_t pid, struct buf *b)
 		n++;
 		snprintf(path, sizeof path, "/proc/%d/task/%.20s/status",
 		    (int)pid, de->d_name);
-		if (read_proc(path, b) &&
-		    (p = strstr(buf_str(b), key)) != NULL)
+		if (read_proc(path, b) && (p = strstr(buf_str(b), key)) != NULL)
 			sum += strtoull(p + sizeof key - 1, NULL, 10) + 1;
 	}
 	closedir(d);
@@ -88,8 +87,8 @@ read_all(struct buf *b, struct proc *v)
 
 	while (d != NULL && (de = readdir(d)) != NULL && n < PROCS_MAX) {
 		if (de->d_name[0] >= '1' && de->d_name[0] <= '9')
-			n += read_stat((pid_t)strtol(de->d_name, NULL, 10), b,
-			    &v[n]);
+			n += read_stat(
+			    (pid_t)strtol(de->d_name, NULL, 10), b, &v[n]);
 	}
 	if (d != NULL)
 		closedir(d);

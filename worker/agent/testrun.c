@@ -82,9 +82,9 @@ run_one(struct agent *a, const char *command, uint64_t timeout_ms,
     uint64_t stall_ms, struct test_command *c, struct err *e)
 {
 	struct sandbox_spec spec;
-	struct exec x = { .timeout_ms = timeout_ms,
-		.stall_ms = stall_ms,
-		.keep = 4 << 20 };
+	struct exec x = {
+		.timeout_ms = timeout_ms, .stall_ms = stall_ms, .keep = 4 << 20
+	};
 	char text[64];
 	int r;
 

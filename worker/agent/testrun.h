@@ -14,7 +14,7 @@ struct test_command {
 	int status;
 	bool timed_out;
 	bool stalled; /* it was ended in a loop */
-	bool parsed; /* by a parser; else the command is the test */
+	bool parsed;  /* by a parser; else the command is the test */
 	bool all_names, exact;
 	struct strv failed; /* sorted */
 	struct strv passed; /* sorted; perhaps not all */
