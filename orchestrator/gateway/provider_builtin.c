@@ -6,6 +6,7 @@
 #include "common/compat.h"
 
 #include "common/log.h"
+#include "common/loop.h"
 #include "common/text.h"
 #include "orchestrator/gateway/provider.h"
 #include "orchestrator/gateway/provider_builtin.h"
@@ -37,6 +38,7 @@ struct builtin {
 	size_t n_src;
 	struct worker *w;
 	size_t n_w;
+	uint64_t end_ms;      /* when it gives up; 0: when all is tried */
 	char offered_for[16]; /* the hypothesis that the fix was found at */
 };
 
@@ -146,6 +148,7 @@ build_queue(struct builtin *b, const struct reading *r, const struct facts *f)
 		b->src[i] = files[i];
 		free(weight[i]);
 	}
+	b->end_ms = f->budget_ms > 0 ? loop_now_ms() + f->budget_ms : 0;
 	b->q = queue_create(&c, b->src, b->n_src, trial_most(f), b->seed);
 	cands_clear(&c);
 }
@@ -335,30 +338,49 @@ findings(struct builtin *b, const struct worker *w, const char *own)
 	return list;
 }
 
+/* Nothing is left to try, or no time: what was ruled out. */
+static json_t *
+give_up(struct builtin *b, struct worker *w, const json_t *conv,
+    const struct facts *f)
+{
+	json_t *list = findings(b, w, f->hypothesis_id);
+	bool none = json_array_size(list) == 0;
+	bool late = queue_left(b->q) > 0;
+	char *left = late
+	    ? xasprintf("%zu less likely edits were not tried: the time of the "
+			"run is nearly over",
+		  queue_left(b->q))
+	    : xstrdup("every candidate edit of this hypothesis was tried by "
+		      "others");
+	json_t *reply;
+
+	queue_return(b->q, w->id);
+	if (none || late)
+		json_array_append_new(list, json_string(left));
+	free(left);
+	reply =
+	    finish(conv, late ? "stuck" : "refuted", f->hypothesis, list, NULL,
+		late       ? "The time of the run is nearly over."
+		    : none ? "Others have tried its edits; none helped."
+			   : "No candidate edit is left.");
+	return reply;
+}
+
 static json_t *
 deal(struct builtin *b, struct worker *w, const json_t *conv,
     const struct facts *f)
 {
 	uint32_t got[TRIAL_MAX];
-	size_t n = queue_next(b->q, w->id, f->hypothesis_id,
-	    trial_size(f, w->calls, w->errors), got);
+	bool late = b->end_ms > 0 && loop_now_ms() >= b->end_ms;
+	size_t n = late ? 0
+			: queue_next(b->q, w->id, f->hypothesis_id,
+			      trial_size(f, w->calls, w->errors), got);
 	size_t keep = n, own = queue_hypo_find(b->q, f->hypothesis_id), h;
 	const struct hypo *hy;
 	json_t *args, *reply;
 
-	if (n == 0) {
-		json_t *list = findings(b, w, f->hypothesis_id);
-		bool none = json_array_size(list) == 0;
-
-		queue_return(b->q, w->id);
-		if (none)
-			json_array_append_new(list,
-			    json_string("every candidate edit of this "
-					"hypothesis was tried by others"));
-		return finish(conv, "refuted", f->hypothesis, list, NULL,
-		    none ? "Others have tried its edits; none helped."
-			 : "No candidate edit is left.");
-	}
+	if (n == 0)
+		return give_up(b, w, conv, f);
 	args = trial_args(b->q, got, &keep, f, true);
 	for (size_t i = keep; i < n; i++)
 		queue_undeal(b->q, got[i]);
@@ -398,7 +420,8 @@ passing(struct builtin *b, struct worker *w, const json_t *conv,
 		reply = dialog_reply("%s in %s makes the tests pass.",
 		    queue_cand(b->q, best)->what,
 		    queue_source(b->q, best)->path);
-		dialog_call(reply, conv, "edit_file", trial_edit(b->q, best));
+		dialog_call(
+		    reply, conv, "edit_file", trial_edit(b->q, best, false));
 		return reply;
 	}
 	keep = n;
@@ -455,14 +478,7 @@ take_back(struct builtin *b, const json_t *conv)
 			if (c == QUEUE_NONE ||
 			    *queue_cand(b->q, c)->new_text == '\0')
 				return NULL;
-			undo = trial_edit(b->q, c);
-			json_object_set(
-			    undo, "tmp", json_object_get(undo, "old"));
-			json_object_set(
-			    undo, "old", json_object_get(undo, "new"));
-			json_object_set(
-			    undo, "new", json_object_get(undo, "tmp"));
-			json_object_del(undo, "tmp");
+			undo = trial_edit(b->q, c, true);
 			continue;
 		}
 		json_decref(args);

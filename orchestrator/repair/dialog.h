@@ -18,7 +18,7 @@ struct facts {
 	struct strv tests, failing, guarded;
 	uint64_t test_ms, parallel;
 	uint64_t limit_ms;  /* of one run of the check; 0: from test_ms */
-	uint64_t budget_ms; /* processor time for trying; 0: not said */
+	uint64_t budget_ms; /* time for trying; 0: no limit */
 };
 
 int facts_parse(const json_t *conv, struct facts *ret, struct err *e);

@@ -16,7 +16,7 @@
 #define RESULT_MAX (4 * 1024 * 1024)
 
 static json_t *
-change(const struct queue *q, size_t i)
+change(const struct queue *q, size_t i, bool back)
 {
 	const struct cand *c = queue_cand(q, i);
 	const struct source *s = queue_source(q, i);
@@ -25,18 +25,19 @@ change(const struct queue *q, size_t i)
 
 	json_object_set_new(
 	    j, "path", json_str_lossy(s->path, strlen(s->path)));
-	json_object_set_new(j, "old", json_str_lossy(old, strlen(old)));
 	json_object_set_new(
-	    j, "new", json_str_lossy(c->new_text, strlen(c->new_text)));
+	    j, back ? "new" : "old", json_str_lossy(old, strlen(old)));
+	json_object_set_new(j, back ? "old" : "new",
+	    json_str_lossy(c->new_text, strlen(c->new_text)));
 	json_object_set_new(j, "line", json_integer(c->line));
 	free(old);
 	return j;
 }
 
 json_t *
-trial_edit(const struct queue *q, size_t cand)
+trial_edit(const struct queue *q, size_t cand, bool back)
 {
-	return change(q, cand);
+	return change(q, cand, back);
 }
 
 json_t *
@@ -59,7 +60,7 @@ trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
 		json_array_append_new(edits,
 		    json_pack("{s:o, s:[o]}", "label",
 			json_str_lossy(label, strlen(label)), "changes",
-			change(q, cand[k])));
+			change(q, cand[k], false)));
 		free(label);
 	}
 	*n = k;
@@ -88,11 +89,9 @@ trial_most(const struct facts *f)
 {
 	uint64_t n = GIVE_UP_MS / f->test_ms;
 
-	if (n < LEAST_CANDS)
-		n = LEAST_CANDS;
-	if (f->budget_ms > 0 && f->budget_ms / f->test_ms < n)
-		n = f->budget_ms / f->test_ms;
-	return n < 1 ? 1 : n > CAND_MAX ? CAND_MAX : n;
+	if (f->budget_ms > 0 || n > CAND_MAX)
+		return CAND_MAX;
+	return n < LEAST_CANDS ? LEAST_CANDS : n;
 }
 
 size_t

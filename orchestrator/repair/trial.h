@@ -13,17 +13,17 @@
  * bytes. stop: when one passes. */
 json_t *trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
     const struct facts *f, bool stop);
-/* Arguments of edit_file for a candidate. */
-json_t *trial_edit(const struct queue *q, size_t cand);
+/* Arguments of edit_file for a candidate; back: to undo it. */
+json_t *trial_edit(const struct queue *q, size_t cand, bool back);
 /* The candidate that an object with path, line, old, new means; its changes
  * may stand in an array "changes". back: old and new swapped. */
 size_t trial_find(const struct queue *q, const json_t *edit, bool back);
 /* What makes the tests pass, for a person: the fix first, then others of which
  * one may be what was meant. */
 json_t *trial_passed(const struct queue *q, size_t fix);
-/* How many candidates are tried before the model gives up: as many as the run's
- * time allows; without a limit as some minutes allow, but never so few that the
- * first wave is not done. */
+/* How many candidates are tried before the model gives up, when no time limit
+ * makes it: as many as some minutes allow, but never so few that the first wave
+ * is not done. */
 size_t trial_most(const struct facts *f);
 /* How many candidates to deal in one call. tried: how many calls before. */
 size_t trial_size(const struct facts *f, size_t calls, size_t errors);

@@ -66,21 +66,18 @@ limit_ms(const struct run *r)
 	return ms < LEAST_LIMIT_MS ? LEAST_LIMIT_MS : ms;
 }
 
-/* Processor time for trying until the run's own limit, less a fifth: the
- * built-in model is to end by itself, with what it ruled out. 0: no limit. */
+/* Time for trying until the run's own limit, less a fifth: the built-in model
+ * is to end by itself, with what it ruled out. 0: no limit. */
 static uint64_t
 budget_ms(const struct run *r)
 {
-	uint64_t cpus = r->cpus != 0 ? r->cpus : 1;
-	uint64_t runs = (uint64_t)r->o.workers * sched_parallel(r);
 	uint64_t gone = (uint64_t)(run_now(r) * 1000);
 
 	if (r->o.max_time_ms == 0)
 		return 0;
 	if (gone >= r->o.max_time_ms)
 		return 1;
-	return (r->o.max_time_ms - gone) / 5 * 4 * (runs < cpus ? runs : cpus) +
-	    1;
+	return (r->o.max_time_ms - gone) / 5 * 4 + 1;
 }
 
 static json_t *

@@ -63,16 +63,16 @@ world_clear(struct world *w)
 }
 
 static json_t *
-conversation(const char *role, const char *id)
+conversation_for(const char *role, const char *id, int budget_ms)
 {
-	json_t *facts =
-	    json_pack("{s:s, s:s?, s:s, s:[s], s:[s], s:s, s:i, s:i, s:[s]}",
-		"role", role, "hypothesis_id", id, "hypothesis",
-		"restock is wrong", "tests", "python3 -m pytest", "failing",
-		"tests/test_inventory.py::test_restock_at_limit", "output",
-		"tests/test_inventory.py:4: AssertionError\n```json\n{\n",
-		"test_ms", 400, "parallel", 2, "guarded",
-		"tests/test_inventory.py");
+	json_t *facts = json_pack(
+	    "{s:s, s:s?, s:s, s:[s], s:[s], s:s, s:i, s:i, s:i, s:[s]}", "role",
+	    role, "hypothesis_id", id, "hypothesis", "restock is wrong",
+	    "tests", "python3 -m pytest", "failing",
+	    "tests/test_inventory.py::test_restock_at_limit", "output",
+	    "tests/test_inventory.py:4: AssertionError\n```json\n{\n",
+	    "test_ms", 400, "budget_ms", budget_ms, "parallel", 2, "guarded",
+	    "tests/test_inventory.py");
 	char *text = json_dumps(facts, JSON_INDENT(2));
 	char *user = xasprintf("Fix it.\n\n```json\n%s\n```\n", text);
 	json_t *conv = json_pack("[{s:s, s:s}, {s:s, s:s}]", "role", "system",
@@ -82,6 +82,12 @@ conversation(const char *role, const char *id)
 	free(text);
 	json_decref(facts);
 	return conv;
+}
+
+static json_t *
+conversation(const char *role, const char *id)
+{
+	return conversation_for(role, id, 0);
 }
 
 static size_t
@@ -298,6 +304,31 @@ test_explore_fixes(void **state)
 	builtin_free(b);
 }
 
+/* When the run's time is nearly over it ends by itself and says what is left.
+ */
+static void
+test_out_of_time(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation_for("explore", "H1", 1);
+	const json_t *list;
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	w.no_fix = true;
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "stuck");
+	list = json_object_get(w.finish, "findings");
+	assert_non_null(strstr(
+	    json_string_value(json_array_get(list, json_array_size(list) - 1)),
+	    "less likely edits were not tried"));
+	assert_true(w.batches < 3);
+	json_decref(conv);
+	world_clear(&w);
+	builtin_free(b);
+}
+
 /* Two edits that are about as likely pass: the smaller is made, both are told;
  * when it does not hold the other is next. */
 static void
@@ -497,6 +528,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_explore_fixes),
+		cmocka_unit_test(test_out_of_time),
 		cmocka_unit_test(test_two_pass),
 		cmocka_unit_test(test_explore_refutes),
 		cmocka_unit_test(test_worker_gone),
