@@ -44,7 +44,9 @@ void
 op_atom(struct gen *g, size_t i)
 {
 	const struct source *s = g->s;
-	static const char *const tests[] = { "", " == 0", " > 0", " != 0" };
+	static const char *const tests[] = { "", " == 0", " > 0", " != 0",
+		".length == 0" };
+	size_t n_tests = nitems(tests) - (s->dialect != DIALECT_JS);
 	uint32_t names[NAMES_MAX];
 	char text[200];
 	size_t n, f;
@@ -56,7 +58,7 @@ op_atom(struct gen *g, size_t i)
 	f = near_helper(g, i);
 	n = gen_names(g, i, names, nitems(names));
 	for (size_t k = 0; k < n; k++) {
-		for (size_t t = 0; t < nitems(tests); t++) {
+		for (size_t t = 0; t < n_tests; t++) {
 			len = snprintf(text, sizeof text, "%.*s%s",
 			    TOK(s, names[k]), tests[t]);
 			if (len < (int)sizeof text)
@@ -120,6 +122,9 @@ op_place(struct gen *g, size_t i)
 		gen_put(g, p.a, p.b, at, "%.*s", TOK(s, v[k]));
 		gen_put(g, p.a, p.b, at, "%s%.*s", gen_not(s), TOK(s, v[k]));
 		gen_put(g, p.a, p.b, at, "%.*s == 0", TOK(s, v[k]));
+		if (s->dialect == DIALECT_JS) /* an empty list is true there */
+			gen_put(
+			    g, p.a, p.b, at + 1, "%.*s.length", TOK(s, v[k]));
 		for (size_t m = 0; m < n && n <= 5; m++) {
 			if (m != k)
 				gen_put(g, p.a, p.b, at + 6, "%.*s < %.*s",
