@@ -64,9 +64,9 @@ settle(struct builtin *b, struct worker *w, const json_t *conv)
 			count(b, w, &t,
 			    ladder_after(
 				&b->ladder, dialog_str(args, "check")) == NULL);
-		} else if (dialog_is_error(text) &&
-		    strcmp(name, "edit_file") == 0) {
-			w->errors++;
+		} else if (strcmp(name, "edit_file") == 0) {
+			w->errors += dialog_is_error(text);
+			queue_offer(b->q, trial_find(b->q, args, false), w->id);
 		}
 		json_decref(args);
 	}
@@ -108,113 +108,140 @@ findings(struct builtin *b, const struct worker *w, const char *own)
 	return list;
 }
 
+/* Nothing is left to try, or no time: what was ruled out. */
+static json_t *
+give_up(struct builtin *b, struct worker *w, const json_t *conv,
+    const struct facts *f)
+{
+	json_t *list = findings(b, w, f->hypothesis_id);
+	bool none = json_array_size(list) == 0;
+	bool late = queue_left(b->q) > 0;
+	char *left = late
+	    ? xasprintf("%zu less likely edits were not tried: the time for it "
+			"is over",
+		  queue_left(b->q))
+	    : xstrdup("every candidate edit of this hypothesis was tried by "
+		      "others");
+
+	queue_return(b->q, w->id);
+	if (none || late)
+		json_array_append_new(list, json_string(left));
+	free(left);
+	return builtin_finish(conv, late ? "stuck" : "refuted", f->hypothesis,
+	    list, NULL,
+	    late       ? BUILTIN_OVER
+		: none ? "Others have tried its edits; none helped."
+		       : "No candidate edit is left.");
+}
+
+/* Call try_edits for the first of n candidates; what is too much for one
+ * call goes back. */
+static void
+start_trial(struct builtin *b, const json_t *conv, json_t *reply, const uint32_t *cand,
+    size_t n, const struct step *check, bool stop)
+{
+	size_t keep = n;
+	json_t *args = trial_args(b->q, cand, &keep, check, stop);
+
+	trial_within(args, builtin_left_s(b));
+	for (size_t i = keep; i < n; i++)
+		queue_undeal(b->q, cand[i]);
+	dialog_call(reply, conv, "try_edits", args);
+}
+
 static json_t *
 deal(struct builtin *b, struct worker *w, const json_t *conv,
     const struct facts *f)
 {
 	const struct step *check = ladder_first(&b->ladder);
 	uint32_t got[TRIAL_MAX];
-	uint64_t left = builtin_left_s(b);
-	size_t n = left == 0 ? 0
-			     : queue_next(b->q, w->id, f->hypothesis_id,
-				   trial_size(f, check->ms, w->calls, w->errors),
-				   got);
-	size_t keep = n, own = queue_hypo_find(b->q, f->hypothesis_id), h;
+	size_t n = builtin_left_s(b) == 0
+	    ? 0
+	    : queue_next(b->q, w->id, f->hypothesis_id,
+		  trial_size(f, check->ms, w->calls, w->errors), got);
 	const struct hypo *hy;
-	json_t *args, *reply;
+	json_t *reply;
+	size_t h;
 
-	if (n == 0) {
-		json_t *list = findings(b, w, f->hypothesis_id);
-		bool none = json_array_size(list) == 0;
-
-		queue_return(b->q, w->id);
-		if (left == 0)
-			return builtin_finish(conv, "stuck", f->hypothesis,
-			    list, NULL, BUILTIN_OVER);
-		if (none)
-			json_array_append_new(list,
-			    json_string("every candidate edit of this "
-					"hypothesis was tried by others"));
-		return builtin_finish(conv, "refuted", f->hypothesis, list,
-		    NULL,
-		    none ? "Others have tried its edits; none helped."
-			 : "No candidate edit is left.");
-	}
-	args = trial_args(b->q, got, &keep, check);
-	trial_within(args, left);
-	for (size_t i = keep; i < n; i++)
-		queue_undeal(b->q, got[i]);
+	if (n == 0)
+		return give_up(b, w, conv, f);
 	h = queue_cand(b->q, got[0])->hypo;
 	hy = queue_hypo(b->q, h);
-	if (w->calls == 0 && h == own)
+	if (w->calls == 0 && h == queue_hypo_find(b->q, f->hypothesis_id))
 		reply = dialog_reply("%s: %s. %zu small edits may mend it; the "
-				     "first %zu are tried now.",
-		    hy->name, hy->sentence, hy->total, keep);
+				     "likeliest are tried now.",
+		    hy->name, hy->sentence, hy->total);
 	else
 		reply = dialog_reply("%s%s, %zu of %zu tried: now %s and "
-				     "%zu more.",
-		    h != own ? "Helping with " : "", hy->name, hy->tried,
-		    hy->total, queue_cand(b->q, got[0])->what, keep - 1);
-	dialog_call(reply, conv, "try_edits", args);
+				     "others.",
+		    h != queue_hypo_find(b->q, f->hypothesis_id)
+			? "Helping with "
+			: "",
+		    hy->name, hy->tried, hy->total,
+		    queue_cand(b->q, got[0])->what);
+	start_trial(b, conv, reply, got, n, check, true);
 	return reply;
 }
 
-/* The passing candidates of a try_edits answer, those first that change least;
- * how many. */
-static size_t
-passing(struct builtin *b, const json_t *args, const char *text,
-    uint32_t ret[TRIAL_MAX])
-{
-	struct trial_result t;
-	size_t n = 0;
-
-	trial_read(b->q, args, text, &t);
-	for (size_t i = 0; i < t.n; i++) {
-		uint16_t changed = queue_cand(b->q, t.cand[i])->changed;
-		size_t k = n++;
-
-		if (!t.passed[i]) {
-			n--;
-			continue;
-		}
-		for (; k > 0 && queue_cand(b->q, ret[k - 1])->changed > changed;
-		     k--)
-			ret[k] = ret[k - 1];
-		ret[k] = t.cand[i];
-	}
-	return n;
-}
-
-/* What passes one step goes on to the next, and at last into the tree. NULL:
- * nothing passed. */
+/* What passes one step goes on to the next. NULL: that was the last, or nothing
+ * passed. */
 static json_t *
 advance(
     struct builtin *b, const json_t *conv, const json_t *args, const char *text)
 {
 	const struct step *next =
 	    ladder_after(&b->ladder, dialog_str(args, "check"));
+	struct trial_result t;
 	uint32_t got[TRIAL_MAX];
-	size_t n = passing(b, args, text, got), keep = n;
-	const struct cand *c;
-	json_t *reply, *more;
+	json_t *reply;
+	size_t n = 0;
 
+	if (next == NULL)
+		return NULL;
+	trial_read(b->q, args, text, &t);
+	for (size_t i = 0; i < t.n; i++)
+		if (t.passed[i])
+			got[n++] = t.cand[i];
 	if (n == 0)
 		return NULL;
-	c = queue_cand(b->q, got[0]);
-	if (next == NULL) {
-		reply = dialog_reply("%s in %s makes the tests pass.", c->what,
-		    queue_source(b->q, got[0])->path);
-		dialog_call(reply, conv, "edit_file", trial_edit(b->q, got[0]));
+	reply = dialog_reply("%s in %s mends what failed: now %s with `%s`.",
+	    queue_cand(b->q, got[0])->what, queue_source(b->q, got[0])->path,
+	    n > 1 ? "all such edits" : "it", next->command);
+	start_trial(b, conv, reply, got, n, next,
+	    json_is_true(json_object_get(args, "stop_on_pass")));
+	return reply;
+}
+
+/*
+ * An edit passes. What is about as likely is tried as well, once: it may pass
+ * too and be the better one. Then the best is made.
+ */
+static json_t *
+passing(struct builtin *b, struct worker *w, const json_t *conv,
+    const struct facts *f, bool last)
+{
+	const struct step *check = ladder_first(&b->ladder);
+	size_t best = queue_best(b->q), n = 0;
+	uint32_t got[TRIAL_MAX];
+	json_t *reply;
+
+	if (best == QUEUE_NONE)
+		return NULL;
+	if (!last && builtin_left_s(b) > 0)
+		n = queue_band(b->q, w->id, best,
+		    trial_size(f, check->ms, w->calls, w->errors), got);
+	if (n == 0) {
+		reply = dialog_reply("%s in %s makes the tests pass.",
+		    queue_cand(b->q, best)->what,
+		    queue_source(b->q, best)->path);
+		dialog_call(
+		    reply, conv, "edit_file", trial_edit(b->q, best, false));
 		return reply;
 	}
-	more = trial_args(b->q, got, &keep, next);
-	trial_within(more, builtin_left_s(b));
-	for (size_t i = keep; i < n; i++)
-		queue_undeal(b->q, got[i]);
-	reply = dialog_reply("%s in %s mends what failed: now %s with `%s`.",
-	    c->what, queue_source(b->q, got[0])->path,
-	    keep > 1 ? "all such edits" : "it", next->command);
-	dialog_call(reply, conv, "try_edits", more);
+	reply = dialog_reply("%s in %s makes the tests pass; those that are as "
+			     "likely are tried before the best is taken.",
+	    queue_cand(b->q, best)->what, queue_source(b->q, best)->path);
+	start_trial(b, conv, reply, got, n, check, false);
 	return reply;
 }
 
@@ -225,23 +252,18 @@ fixed(struct builtin *b, const json_t *conv, const struct facts *f, size_t cand)
 	const struct source *s = queue_source(b->q, cand);
 	const struct hypo *h = queue_hypo(b->q, c->hypo);
 	char *ev = xasprintf("%s:%u", s->path, c->line);
-	char *what = xasprintf("%s line %u: %s makes the tests pass (%s)",
-	    s->path, c->line, c->what, repair_ops[c->op].sentence);
-	json_t *list = json_pack("[o]",
-	    json_str_lossy(
-		what, text_cut(what, strlen(what), BUILTIN_FINDING_MAX)));
 	json_t *evidence = json_pack("[o]", json_str_lossy(ev, strlen(ev)));
-	json_t *reply = builtin_finish(conv, "fixed",
+
+	free(ev);
+	queue_offer(b->q, cand, 0);
+	return builtin_finish(conv, "fixed",
 	    h->name[0] != '\0' && f->hypothesis_id != NULL &&
 		    strcmp(h->name, f->hypothesis_id) == 0 &&
 		    *f->hypothesis != '\0'
 		? f->hypothesis
 		: h->sentence,
-	    list, evidence, "An edit makes the tests pass.");
-
-	free(ev);
-	free(what);
-	return reply;
+	    trial_passed(b->q, cand), evidence,
+	    "An edit makes the tests pass.");
 }
 
 /* The last edit_file of the conversation, undone; NULL when there is none. */
@@ -263,14 +285,7 @@ take_back(struct builtin *b, const json_t *conv)
 			if (c == QUEUE_NONE ||
 			    *queue_cand(b->q, c)->new_text == '\0')
 				return NULL;
-			undo = trial_edit(b->q, c);
-			json_object_set(
-			    undo, "tmp", json_object_get(undo, "old"));
-			json_object_set(
-			    undo, "old", json_object_get(undo, "new"));
-			json_object_set(
-			    undo, "new", json_object_get(undo, "tmp"));
-			json_object_del(undo, "tmp");
+			undo = trial_edit(b->q, c, true);
 			continue;
 		}
 		json_decref(args);
@@ -328,6 +343,10 @@ builtin_explore(struct builtin *b, struct worker *w, const json_t *conv,
 	name = last_answer(conv, &args, &text);
 	if (strcmp(name, "try_edits") == 0) {
 		reply = advance(b, conv, args, text);
+		if (reply == NULL)
+			reply = passing(b, w, conv, f,
+			    !json_is_true(
+				json_object_get(args, "stop_on_pass")));
 	} else if (strcmp(name, "edit_file") == 0 && !dialog_is_error(text)) {
 		cand = trial_find(b->q, args, false);
 		if (cand != QUEUE_NONE)
@@ -337,5 +356,8 @@ builtin_explore(struct builtin *b, struct worker *w, const json_t *conv,
 		reply = take_back(b, conv);
 	}
 	json_decref(args);
+	/* What passed and was not offered, by whom ever it was found. */
+	if (reply == NULL && strcmp(name, "try_edits") != 0)
+		reply = passing(b, w, conv, f, true);
 	return reply != NULL ? reply : deal(b, w, conv, f);
 }

@@ -29,7 +29,8 @@ struct worker {
 
 struct builtin {
 	uint64_t seed;
-	uint64_t until_ms; /* 0: no limit */
+	uint64_t until_ms; /* of the pass; 0: no limit */
+	uint64_t end_ms;   /* of the run, as the facts have it; the same */
 	struct queue *q;
 	struct source *src[BUILTIN_SOURCES_MAX];
 	size_t n_src;

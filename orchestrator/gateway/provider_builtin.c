@@ -57,11 +57,13 @@ builtin_until(struct builtin *b, uint64_t at_ms)
 uint64_t
 builtin_left_s(const struct builtin *b)
 {
-	uint64_t now = loop_now_ms();
+	uint64_t now = loop_now_ms(), end = b->until_ms;
 
-	if (b->until_ms == 0)
+	if (end == 0 || (b->end_ms != 0 && b->end_ms < end))
+		end = b->end_ms;
+	if (end == 0)
 		return UINT64_MAX;
-	return b->until_ms > now ? (b->until_ms - now) / 1000 : 0;
+	return end > now ? (end - now) / 1000 : 0;
 }
 
 static struct worker *
@@ -138,7 +140,8 @@ build_queue(struct builtin *b, const struct reading *r, const struct facts *f)
 		b->src[i] = files[i];
 		free(weight[i]);
 	}
-	b->q = queue_create(&c, b->src, b->n_src, b->seed);
+	b->end_ms = f->budget_ms > 0 ? loop_now_ms() + f->budget_ms : 0;
+	b->q = queue_create(&c, b->src, b->n_src, trial_most(f), b->seed);
 	cands_clear(&c);
 }
 

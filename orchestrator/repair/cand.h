@@ -17,7 +17,8 @@ enum cand_state {
 	CAND_NEW,
 	CAND_DEALT,
 	CAND_TRIED,
-	CAND_PASSED
+	CAND_PASSED,
+	CAND_OFFERED /* passed, and given out as the fix */
 };
 
 struct cand {

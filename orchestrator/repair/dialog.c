@@ -84,6 +84,8 @@ read_facts(const json_t *j, struct facts *f, struct err *e)
 	    (r = json_get_u64(j, "limit_ms", 0, 86400000, &f->limit_ms, e)) <
 		0 ||
 	    (r = json_get_u64(j, "share", 0, 4096, &f->share, e)) < 0 ||
+	    (r = json_get_u64(
+		 j, "budget_ms", 0, UINT64_C(1) << 50, &f->budget_ms, e)) < 0 ||
 	    (r = json_get_u64(j, "test_ms", 200, 86400000, &f->test_ms, e)) <
 		0 ||
 	    (r = json_get_u64(j, "parallel", 1, 1024, &f->parallel, e)) < 0)

@@ -17,8 +17,9 @@ struct facts {
 	char *output;
 	struct strv tests, failing, guarded;
 	uint64_t test_ms, parallel;
-	uint64_t limit_ms; /* of one run of the check; 0: from test_ms */
-	uint64_t share;    /* how many runs share a processor; 0: one has it */
+	uint64_t limit_ms;  /* of one run of the check; 0: from test_ms */
+	uint64_t budget_ms; /* time for trying; 0: no limit */
+	uint64_t share;     /* how many runs share a processor; 0: one has it */
 };
 
 int facts_parse(const json_t *conv, struct facts *ret, struct err *e);

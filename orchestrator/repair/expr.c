@@ -45,6 +45,9 @@ expr_is_prefix(const struct source *s, size_t i)
 bool
 expr_is_start(const struct source *s, size_t i)
 {
+	/* Behind an operand they are of a call or an index. */
+	if (tok_in(s, i, "( [") && s->dialect != DIALECT_SH)
+		return i == 0 || !expr_is_end(s, i - 1);
 	if (tok_in(s, i, "( [") ||
 	    (tok_is(s, i, "{") && !tok_flag(s, i, TF_BLOCK)))
 		return true;
@@ -108,6 +111,29 @@ is_generic(const struct source *s, size_t i)
 		tok_in(s, j, ", . ? [ ] & *")))
 		;
 	return j < i && tok_is(s, j, "<") && tok_is(s, i, ">");
+}
+
+bool
+expr_is_bound(const struct source *s, size_t i)
+{
+	size_t j = i;
+
+	if (s->dialect != DIALECT_PY && s->dialect != DIALECT_JS)
+		return false;
+	while (j-- > 0 && i - j < 12 &&
+	    (tok_kind(s, j, TOK_IDENT) || tok_in(s, j, ", ( ) [ ]")))
+		;
+	if (j >= i || (!tok_is(s, j, "for") && !tok_is(s, j, "lambda")))
+		return false;
+	if (tok_is(s, j, "lambda"))
+		return true;
+	for (j = i + 1; j < i + 12; j++) {
+		if (tok_in(s, j, "in of"))
+			return true;
+		if (!tok_kind(s, j, TOK_IDENT) && !tok_in(s, j, ", ( ) [ ]"))
+			return false;
+	}
+	return false;
 }
 
 /* Python: the `in` of `for x in y`. */

@@ -18,6 +18,8 @@ bool expr_is_prefix(const struct source *s, size_t i);
 /* May an operand end (begin) with this token? */
 bool expr_is_end(const struct source *s, size_t i);
 bool expr_is_start(const struct source *s, size_t i);
+/* A name that is bound here, not read: `x` in `for x in y`, `lambda x: ...`. */
+bool expr_is_bound(const struct source *s, size_t i);
 /* The first (last) token of the operand `a.b[c](d)` that ends (begins) at i,
  * prefix operators included at the end search only. */
 size_t expr_primary_start(const struct source *s, size_t i);

@@ -93,7 +93,10 @@ gen_delete(struct gen *g, size_t a, size_t b, int rank)
 		return;
 	from = s->tok[a].off;
 	to = s->tok[b].off + s->tok[b].len;
-	while (s->text[to] == ' ')
+	/* The blanks behind it go along, unless it is glued to what is before.
+	 */
+	while (s->text[to] == ' ' &&
+	    (from == 0 || strchr(" \t\n([{", s->text[from - 1]) != NULL))
 		to++;
 	if (s->text[to] == '\n' || to >= s->len ||
 	    strchr(",;)]}:", s->text[to]) != NULL) {
@@ -129,6 +132,18 @@ gen_swap(struct gen *g, struct span x, struct span y, int rank)
 	mid_end = s->tok[y.a].off;
 	gen_put(g, x.a, y.b, rank, "%.*s%.*s%.*s", SPAN(s, y.a, y.b),
 	    (int)(mid_end - mid), s->text + mid, SPAN(s, x.a, x.b));
+}
+
+int
+gen_replaced(const struct source *s, struct span c, size_t k, int len,
+    const char *text, char *dst, size_t size)
+{
+	size_t a = s->tok[c.a].off, b = s->tok[c.b].off + s->tok[c.b].len;
+	size_t from = s->tok[k].off, to = from + s->tok[k].len;
+	int n = snprintf(dst, size, "%.*s%.*s%.*s", (int)(from - a),
+	    s->text + a, len, text, (int)(b - to), s->text + to);
+
+	return n >= 0 && (size_t)n < size ? n : -1;
 }
 
 struct span

@@ -39,6 +39,16 @@ bool gen_same(const struct source *s, struct span x, struct span y);
 /* The tokens to look for names in: the function around i (its parameters too),
  * or what is near. */
 struct span gen_block(const struct source *s, size_t i);
+/* Distinct names of variables around token i, nearest first; never the one at
+ * i itself. gen_all_names(): that one too. */
+size_t gen_names(struct gen *g, size_t i, uint32_t *ret, size_t max);
+size_t gen_all_names(struct gen *g, size_t i, uint32_t *ret, size_t max);
+/* Does token i name a variable, or start with one as in v.x and v[0]? */
+bool gen_is_name(const struct source *s, size_t i);
+/* The text of c with token k replaced, into dst; its length, or -1 when it
+ * does not fit. */
+int gen_replaced(const struct source *s, struct span c, size_t k, int len,
+    const char *text, char *dst, size_t size);
 /* Words of this dialect for `and`, `or`, `not `. */
 const char *gen_and(const struct source *s);
 const char *gen_or(const struct source *s);
@@ -58,6 +68,11 @@ bool gen_boolean(
 /* The place p with a clause more: op is gen_and() or gen_or(). */
 void gen_clause(struct gen *g, struct span p, const char *op, bool before,
     int rank, int len, const char *text);
+/* The last token of the clause (a comparison, a negated operand, an operand of
+ * and/or) that begins at j; EXPR_NONE. */
+size_t gen_clause_end(const struct source *s, size_t j);
+/* Does the place hold an operator that binds weaker than one of prec? */
+bool gen_is_weaker(const struct source *s, struct span c, int prec);
 /* Are all plain names of c known in block? */
 bool gen_known(struct gen *g, struct span c, struct span block);
 
@@ -91,17 +106,30 @@ void op_ident(struct gen *g, size_t i);
 void op_ident_swap(struct gen *g, size_t i);
 void op_collapse(struct gen *g, size_t i);
 void op_donor(struct gen *g, size_t i);
+void op_target(struct gen *g, size_t i);
 /* op_clause.c */
 void op_clause(struct gen *g, size_t i);
 void op_guard(struct gen *g, size_t i);
-void op_atom(struct gen *g, size_t i);
 void op_wrap(struct gen *g, size_t i);
 void op_slice(struct gen *g, size_t i);
-void op_insert(struct gen *g, size_t i);
 void op_append(struct gen *g, size_t i);
+/* op_atom.c */
+void op_atom(struct gen *g, size_t i);
+void op_place(struct gen *g, size_t i);
+/* op_insert.c */
+void op_insert(struct gen *g, size_t i);
+void op_adapted(struct gen *g, size_t i);
+void op_name_assigned(struct gen *g, size_t i);
+void op_element(struct gen *g, size_t i);
+void op_own_guard(struct gen *g, size_t i);
+void op_under_if(struct gen *g, size_t i);
+/* op_lines.c: two edits of one line. All of a source at once, from what the
+ * other operators made of it. */
+void op_two_edits(struct gen *g);
 /* op_twin.c */
 void op_twin(struct gen *g, size_t i);
 void op_twin_arg(struct gen *g, size_t i);
+void op_clause_changed(struct gen *g, size_t i);
 /* op_shell.c */
 void op_sh_test(struct gen *g, size_t i);
 void op_sh_expand(struct gen *g, size_t i);

@@ -13,8 +13,8 @@
 #include "orchestrator/repair/hypo.h"
 
 #define NO_GROUP UINT32_MAX
-#define WAVE_1 500 /* candidates of the first wave, at most */
-#define WAVE_2 2500
+#define WAVE_1 125 /* candidates of the first wave, at most */
+#define WAVE_2 400
 #define SMALL 6 /* candidates of a group that is not worth a worker */
 
 struct group {

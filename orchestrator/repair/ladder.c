@@ -13,7 +13,7 @@
 /* Both the tests and their files before all: when all take so long. */
 #define FILES_MS 3000
 /* As for the whole: a loaded machine must not refute what is quick. */
-#define LEAST_LIMIT_MS 2000
+#define LEAST_LIMIT_MS 1000
 #define REASON_MAX 400
 
 static void

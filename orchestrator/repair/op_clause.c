@@ -1,6 +1,6 @@
 /*
  * op_clause.c - operators that add something: a clause cloned from elsewhere
- * in the file, a guard, a wrap, a slice, a statement.
+ * in the file, a guard, a wrap, a slice, a term.
  */
 #include "common/compat.h"
 
@@ -58,9 +58,8 @@ gen_boolean(const struct gen *g, size_t i, struct span *ret, int *ret_rank)
 	return false;
 }
 
-/* Does the place hold an operator that binds weaker than one of prec? */
-static bool
-needs_parens(const struct source *s, struct span c, int prec)
+bool
+gen_is_weaker(const struct source *s, struct span c, int prec)
 {
 	for (size_t i = c.a; i <= c.b; i++) {
 		if (tok_in(s, i, "( [ {") && s->tok[i].match > (int32_t)i)
@@ -79,7 +78,7 @@ gen_clause(struct gen *g, struct span p, const char *op, bool before, int rank,
 {
 	const struct source *s = g->s;
 	bool and = op == gen_and(s);
-	bool wrap = s->dialect != DIALECT_SH && needs_parens(s, p, and? 2 : 1);
+	bool wrap = s->dialect != DIALECT_SH && gen_is_weaker(s, p, and? 2 : 1);
 	const char *l = wrap ? "(" : "", *r = wrap ? ")" : "";
 
 	if (before)
@@ -90,10 +89,8 @@ gen_clause(struct gen *g, struct span p, const char *op, bool before, int rank,
 		    SPAN(s, p.a, p.b), r, op, len, text);
 }
 
-/* A clause begins at j: a comparison, a negated operand, an operand of and/or;
- * its last token. */
-static size_t
-clause_end(const struct source *s, size_t j)
+size_t
+gen_clause_end(const struct source *s, size_t j)
 {
 	size_t b = EXPR_NONE, op;
 
@@ -169,7 +166,7 @@ clone_clauses(struct gen *g, struct span p, struct span from, struct span block,
 				continue;
 			g->budget--;
 			j = side == 0 ? --lo : ++hi;
-			e = clause_end(s, j);
+			e = gen_clause_end(s, j);
 			if (e == EXPR_NONE || e > from.b || e - j > 16 ||
 			    (e >= p.a && j <= p.b))
 				continue;
@@ -255,58 +252,6 @@ op_guard(struct gen *g, size_t i)
 	}
 }
 
-/* A clause made of a name of the function. */
-void
-op_atom(struct gen *g, size_t i)
-{
-	const struct source *s = g->s;
-	struct span p, block;
-	uint32_t got[8];
-	size_t n = 0, k;
-	int rank;
-
-	if (s->dialect == DIALECT_SH || !gen_boolean(g, i, &p, &rank))
-		return;
-	block = gen_block(s, i);
-	for (size_t d = 1; n < nitems(got) && d < 400; d++) {
-		for (int side = 0; side < 2 && n < nitems(got); side++) {
-			size_t j = side == 0 ? i - d : i + d;
-			static const char *const forms[] = { "%.*s",
-				"%.*s == 0", "%.*s > 0", "%.*s != 0" };
-
-			if (j < block.a || j > block.b || (side == 0 && d > i))
-				continue;
-			g->budget--;
-			if (!tok_kind(s, j, TOK_IDENT) ||
-			    tok_in(s, j + 1, "( . -> [ ::") ||
-			    tok_in(s, j - 1, ". -> ?. def function"))
-				continue;
-			for (k = 0; k < n && !tok_same(s, got[k], j); k++)
-				;
-			if (k < n)
-				continue;
-			got[n] = (uint32_t)j;
-			for (size_t f = 0; f < nitems(forms); f++) {
-				char text[100];
-				int len;
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-				len = snprintf(
-				    text, sizeof text, forms[f], TOK(s, j));
-#pragma GCC diagnostic pop
-				if (len >= (int)sizeof text)
-					continue;
-				gen_clause(g, p, gen_and(s), false,
-				    rank + (int)n, len, text);
-				gen_clause(g, p, gen_or(s), false,
-				    rank + (int)n, len, text);
-			}
-			n++;
-		}
-	}
-}
-
 /* f(x) for an operand x, with f of those that the file calls so. */
 void
 op_wrap(struct gen *g, size_t i)
@@ -320,7 +265,7 @@ op_wrap(struct gen *g, size_t i)
 
 	if (s->dialect == DIALECT_SH || !expr_is_start(s, i) ||
 	    expr_is_prefix(s, i) || i == gen_stmt(g, i)->first ||
-	    (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) ||
+	    expr_is_bound(s, i) || (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) ||
 	    tok_kind(s, i, TOK_NUMBER) || tok_kind(s, i, TOK_STRING) ||
 	    tok_flag(s, i, TF_VALUE))
 		return;
@@ -352,116 +297,97 @@ op_wrap(struct gen *g, size_t i)
 		gen_put(g, i, b, 3 + (int)k, "%s(%.*s)", py[k], SPAN(s, i, b));
 }
 
+/* Is the name at i given a number, or counts something? */
+static bool
+is_number(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	struct span b = gen_block(s, i);
+
+	for (size_t j = b.a; j < b.b; j++) {
+		g->budget--;
+		if (!tok_same(s, i, j) || (j > 0 && tok_is(s, j - 1, ".")))
+			continue;
+		if ((tok_in(s, j + 1, "= += -=") &&
+			(tok_kind(s, j + 2, TOK_NUMBER) ||
+			    tok_is(s, j + 2, "len"))) ||
+		    (tok_is(s, j + 1, "in") && tok_is(s, j + 2, "range")) ||
+		    tok_in(s, j + 1, "++ --"))
+			return true;
+	}
+	return false;
+}
+
+/* Beside an operator that takes numbers only, or an index itself. */
+static bool
+is_arithmetic(const struct source *s, size_t a, size_t b)
+{
+	static const char ops[] = "- * / // % ** -= += *= /= //= %=";
+
+	return tok_in(s, b + 1, ops) || (a > 0 && tok_in(s, a - 1, ops)) ||
+	    (a > 0 && tok_is(s, a - 1, "[") && expr_is_end(s, a - 2)) ||
+	    (a > 1 && tok_in(s, a - 1, "( ,") && tok_is(s, a - 2, "range"));
+}
+
 void
 op_slice(struct gen *g, size_t i)
 {
-	static const char *const slices[] = { "[1:]", "[:-1]", "[0]", "[-1]",
-		"[:]", "[::-1]" };
+	static const char *const py[] = { "[1:]", "[:-1]", "[0]", "[-1]", "[:]",
+		"[::-1]" };
+	static const char *const js[] = { ".slice(1)", ".slice(0, -1)", "[0]",
+		".slice(-1)", ".slice()" };
 	const struct source *s = g->s;
-	size_t a;
+	bool is_py = s->dialect == DIALECT_PY;
+	uint32_t names[4];
+	size_t a, n;
 
 	if (!expr_is_end(s, i) || tok_kind(s, i, TOK_NUMBER) ||
 	    tok_kind(s, i, TOK_STRING) || tok_flag(s, i, TF_VALUE) ||
-	    tok_in(s, i + 1, "( [ . =") ||
+	    expr_is_bound(s, i) || tok_in(s, i + 1, "( [ . =") ||
 	    (tok_is(s, i + 1, ":") && i + 1 != gen_stmt(g, i)->last))
 		return;
 	a = expr_primary_start(s, i);
-	if (a == EXPR_NONE || a == gen_stmt(g, i)->first)
+	if (a == EXPR_NONE || a == gen_stmt(g, i)->first ||
+	    is_arithmetic(s, a, i) || (a == i && is_number(g, i)))
 		return;
-	for (size_t k = 0; k < nitems(slices); k++)
-		gen_after(g, i, (int)k, "%s", slices[k]);
-}
-
-/* A statement of the function once more, behind this one. */
-void
-op_insert(struct gen *g, size_t i)
-{
-	const struct source *s = g->s;
-	const struct stmt *st = gen_stmt(g, i);
-	const char *semi = s->dialect == DIALECT_C ? ";" : "";
-	size_t self = s->tok[i].stmt, line = s->line_off[s->tok[i].line - 1];
-	size_t end = st->last;
-	int indent = (int)(s->tok[i].off - line), n = 0;
-	struct span block = gen_block(s, i);
-
-	if (i != st->first || st->kind == STMT_HEADER || indent > 80 ||
-	    source_region(s, s->tok[i].line) < 0)
-		return;
-	for (int k = 0; k < indent; k++) {
-		if (s->text[line + (size_t)k] != ' ' &&
-		    s->text[line + (size_t)k] != '\t')
-			return;
-	}
-	if (tok_is(s, end + 1, ";")) {
-		end++;
-		semi = ";";
-	}
-	for (size_t d = 1; d < 12 && n < 8; d++) {
-		for (int side = 0; side < 2; side++) {
-			size_t k = side == 0 ? self - d : self + d;
-			const struct stmt *o;
-
-			if ((side == 0 && d > self) || k >= s->n_stmt)
-				continue;
-			o = &s->stmt[k];
-			if (o->kind != STMT_SIMPLE || o->first < block.a ||
-			    o->last > block.b || o->last - o->first > 30)
-				continue;
-			gen_after(g, end, n, "\n%.*s%.*s%s", indent,
-			    s->text + line, SPAN(s, o->first, o->last), semi);
-			gen_before(g, i, n, "%.*s%s\n%.*s",
-			    SPAN(s, o->first, o->last), semi, indent,
-			    s->text + line);
-			n++;
-		}
-	}
-	if (s->dialect != DIALECT_SH && !tok_in(s, i, "return break")) {
-		gen_after(g, end, 3, "\n%.*s%s%s", indent, s->text + line,
-		    "break", semi);
-		gen_after(g, end, 3, "\n%.*s%s%s", indent, s->text + line,
-		    "return", semi);
-		gen_after(g, end, 3, "\n%.*s%s%s", indent, s->text + line,
-		    "continue", semi);
+	for (size_t k = 0; k < (is_py ? nitems(py) : nitems(js)); k++)
+		gen_after(g, i, (int)k, "%s", is_py ? py[k] : js[k]);
+	n = gen_names(g, i, names, nitems(names));
+	for (size_t k = 0; k < n; k++) {
+		gen_after(g, i, 2 + (int)k, is_py ? "[%.*s:]" : ".slice(%.*s)",
+		    TOK(s, names[k]));
+		gen_after(g, i, 2 + (int)k,
+		    is_py ? "[:%.*s]" : ".slice(0, %.*s)", TOK(s, names[k]));
 	}
 }
 
-/* `+ w` and `- w` behind an operand. */
+/* `+ w`, `- w`, `* w` behind an operand, and its square. */
 void
 op_append(struct gen *g, size_t i)
 {
 	const struct source *s = g->s;
-	struct span block;
-	uint32_t got[6];
-	size_t n = 0, k, a;
+	uint32_t names[6];
+	size_t n, a;
 
 	if (!expr_is_end(s, i) || tok_kind(s, i, TOK_STRING) ||
-	    tok_flag(s, i, TF_VALUE) || tok_in(s, i + 1, "( [ . -> = ::") ||
+	    expr_is_bound(s, i) || tok_flag(s, i, TF_VALUE) ||
+	    tok_in(s, i + 1, "( [ . -> = ::") ||
 	    (s->dialect == DIALECT_SH && !tok_flag(s, i, TF_ARITH)))
 		return;
 	a = expr_primary_start(s, i);
-	if (a == EXPR_NONE || a == gen_stmt(g, i)->first ||
-	    expr_prec(s, i + 1) > 9 || expr_prec(s, a - 1) > 9)
+	if (a == EXPR_NONE || a == gen_stmt(g, i)->first)
 		return;
-	block = gen_block(s, i);
-	for (size_t d = 1; d < 200 && n < nitems(got) && g->budget > 0; d++) {
-		for (int side = 0; side < 2 && n < nitems(got); side++) {
-			size_t j = side == 0 ? a - d : i + d;
-
-			if ((side == 0 && d > a) || j < block.a || j > block.b)
-				continue;
-			g->budget--;
-			if (!tok_kind(s, j, TOK_IDENT) ||
-			    tok_in(s, j + 1, "( . -> [ :: =") ||
-			    tok_in(s, j - 1, ". -> ?. def function"))
-				continue;
-			for (k = 0; k < n && !tok_same(s, got[k], j); k++)
-				;
-			if (k < n)
-				continue;
-			got[n] = (uint32_t)j;
-			gen_after(g, i, (int)n, " + %.*s", TOK(s, j));
-			gen_after(g, i, (int)n, " - %.*s", TOK(s, j));
-			n++;
-		}
+	if (s->dialect & (DIALECT_PY | DIALECT_JS) &&
+	    !tok_kind(s, i, TOK_NUMBER))
+		gen_after(g, i, 1, " ** 2");
+	else if (a == i && tok_kind(s, i, TOK_IDENT))
+		gen_after(g, i, 1, " * %.*s", TOK(s, i));
+	if (expr_prec(s, i + 1) > 9 || expr_prec(s, a - 1) > 9)
+		return;
+	n = gen_names(g, i, names, nitems(names));
+	for (size_t k = 0; k < n; k++) {
+		gen_after(g, i, (int)k, " + %.*s", TOK(s, names[k]));
+		gen_after(g, i, (int)k, " - %.*s", TOK(s, names[k]));
+		gen_after(g, i, (int)k + 2, " * %.*s", TOK(s, names[k]));
 	}
 }

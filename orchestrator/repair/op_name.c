@@ -51,7 +51,7 @@ near_names(struct gen *g, size_t i, struct span block, enum name_kind kind,
 	const struct source *s = g->s;
 	size_t lo = i, hi = i, n = 0;
 
-	while (g->budget > 0) {
+	while (g->budget > 0 && max > 0) {
 		bool more = false;
 
 		for (int side = 0; side < 2; side++) {
@@ -77,6 +77,28 @@ near_names(struct gen *g, size_t i, struct span block, enum name_kind kind,
 			break;
 	}
 	return n;
+}
+
+size_t
+gen_names(struct gen *g, size_t i, uint32_t *ret, size_t max)
+{
+	return near_names(g, i, gen_block(g->s, i), NAME_PLAIN, ret, max);
+}
+
+size_t
+gen_all_names(struct gen *g, size_t i, uint32_t *ret, size_t max)
+{
+	size_t n = 0;
+
+	if (max > 0 && name_kind(g->s, i) == NAME_PLAIN)
+		ret[n++] = (uint32_t)i;
+	return n + gen_names(g, i, ret + n, max - n);
+}
+
+bool
+gen_is_name(const struct source *s, size_t i)
+{
+	return name_kind(s, i) == NAME_PLAIN;
 }
 
 static struct span
@@ -373,7 +395,7 @@ compound_end(const struct source *s, size_t i)
 	size_t b, op, r;
 
 	if (!expr_is_start(s, i) || expr_is_prefix(s, i) ||
-	    (i > 0 && tok_in(s, i - 1, ". -> :: ?.")))
+	    expr_is_bound(s, i) || (i > 0 && tok_in(s, i - 1, ". -> :: ?.")))
 		return EXPR_NONE;
 	b = expr_primary_end(s, i);
 	if (b == EXPR_NONE)
@@ -391,16 +413,20 @@ void
 op_collapse(struct gen *g, size_t i)
 {
 	const struct source *s = g->s;
-	size_t b = compound_end(s, i), n;
-	uint32_t names[6];
-	int rank = 0;
+	size_t b = compound_end(s, i), first, n;
+	uint32_t names[10];
 
 	if (s->dialect == DIALECT_SH || b == EXPR_NONE ||
 	    i == gen_stmt(g, i)->first || tok_is(s, b + 1, "="))
 		return;
-	n = near_names(g, i, gen_block(s, i), NAME_PLAIN, names, 6);
-	for (size_t k = 0; k < n; k++)
-		gen_put(g, i, b, rank++, "%.*s", TOK(s, names[k]));
+	/* The whole sum, and its first operand. */
+	first = expr_primary_end(s, i);
+	n = near_names(g, i, gen_block(s, i), NAME_PLAIN, names, nitems(names));
+	for (size_t k = 0; k < n; k++) {
+		gen_put(g, i, b, (int)k, "%.*s", TOK(s, names[k]));
+		if (first > i && first < b)
+			gen_put(g, i, first, (int)k, "%.*s", TOK(s, names[k]));
+	}
 }
 
 /* Another expression of the function, one with the same beginning first. */
@@ -413,7 +439,8 @@ op_donor(struct gen *g, size_t i)
 
 	if (s->dialect == DIALECT_SH || i == gen_stmt(g, i)->first ||
 	    !expr_is_start(s, i) || expr_is_prefix(s, i) ||
-	    (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) || is_key(s, i))
+	    expr_is_bound(s, i) || (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) ||
+	    is_key(s, i))
 		return;
 	b = expr_primary_end(s, i);
 	if (b == EXPR_NONE || tok_is(s, b + 1, "="))
@@ -429,6 +456,44 @@ op_donor(struct gen *g, size_t i)
 			    tok_same(s, i, j) == (pass != 0) ||
 			    j == s->stmt[s->tok[j].stmt].first ||
 			    s->stmt[s->tok[j].stmt].kind == STMT_DEF)
+				continue;
+			gen_put(g, i, b, (int)n++, "%.*s", SPAN(s, j, e));
+		}
+	}
+}
+
+/* What is assigned to: another place of the function that is assigned to, or
+ * an element or member that is read there. */
+void
+op_target(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	struct span block = gen_block(s, i);
+	size_t b, n = 0;
+
+	if (i != gen_stmt(g, i)->first || s->dialect == DIALECT_SH)
+		return;
+	b = expr_primary_end(s, i);
+	if (b == EXPR_NONE || !tok_in(s, b + 1, "= += -= *= |= &="))
+		return;
+	for (size_t d = 1; d < 400 && n < 8 && g->budget > 0; d++) {
+		for (int side = 0; side < 2 && n < 8; side++) {
+			size_t j = side == 0 ? i - d : i + d, e;
+
+			g->budget--;
+			if ((side == 0 && d > i) || j < block.a ||
+			    j > block.b || !gen_is_name(s, j))
+				continue;
+			e = expr_primary_end(s, j);
+			if (e == EXPR_NONE || e - j > 12 ||
+			    (e >= i && j <= b) ||
+			    gen_same(s,
+				(struct span){ (uint32_t)i, (uint32_t)b },
+				(struct span){ (uint32_t)j, (uint32_t)e }))
+				continue;
+			if (!tok_is(s, e, "]") && !tok_in(s, e - 1, ". ->") &&
+			    !(j == s->stmt[s->tok[j].stmt].first &&
+				tok_is(s, e + 1, "=")))
 				continue;
 			gen_put(g, i, b, (int)n++, "%.*s", SPAN(s, j, e));
 		}

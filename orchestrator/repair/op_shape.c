@@ -109,11 +109,13 @@ op_swap_args(struct gen *g, size_t i)
 
 	if (gen_stmt(g, i)->kind == STMT_DEF && g->s->dialect != DIALECT_SH)
 		return;
-	for (size_t k = 0; k + 1 < n; k++)
-		gen_swap(g, el[k], el[k + 1], rank++);
-	for (size_t d = 2; d < n; d++) {
-		for (size_t k = 0; k + d < n; k++)
-			gen_swap(g, el[k], el[k + d], rank++);
+	for (size_t d = 1; d < n; d++) {
+		for (size_t k = 0; k + d < n; k++) {
+			/* f(a, x=b): by place and by name */
+			if (tok_is(g->s, el[k].a + 1, "=") ==
+			    tok_is(g->s, el[k + d].a + 1, "="))
+				gen_swap(g, el[k], el[k + d], rank++);
+		}
 	}
 	/* return a, b and a, b = b, a */
 	if (g->s->dialect == DIALECT_PY && tok_is(g->s, i, ",") &&
@@ -155,6 +157,8 @@ op_drop_arg(struct gen *g, size_t i)
 
 	if (gen_stmt(g, i)->kind == STMT_DEF && s->dialect != DIALECT_SH)
 		return;
+	if (n == 1 && tok_is(s, i, "[") && i > 0 && expr_is_end(s, i - 1))
+		return; /* an index */
 	for (size_t k = 0; k < n; k++) {
 		if (s->dialect == DIALECT_SH || n == 1)
 			gen_delete(g, el[k].a, el[k].b, (int)(n - 1 - k));
@@ -351,14 +355,22 @@ op_clamp(struct gen *g, size_t i)
 		    g, v.a, v.b, 5, "%smax(1, %.*s)", pre, SPAN(s, v.a, v.b));
 }
 
+/* `return x` -> `return [x]`; an empty list that lacks its element. */
 void
 op_list_value(struct gen *g, size_t i)
 {
+	const struct source *s = g->s;
 	const struct stmt *st = gen_stmt(g, i);
+	uint32_t names[4];
 	struct span v;
+	size_t n;
 
-	if (i != st->first || !tok_is(g->s, i, "return") ||
-	    !expr_value(g->s, st, &v))
+	if (i != st->first || !tok_is(s, i, "return") || !expr_value(s, st, &v))
 		return;
-	gen_put(g, v.a, v.b, 0, "[%.*s]", SPAN(g->s, v.a, v.b));
+	gen_put(g, v.a, v.b, 0, "[%.*s]", SPAN(s, v.a, v.b));
+	if (!tok_is(s, v.a, "[") || v.b != v.a + 1)
+		return;
+	n = gen_names(g, i, names, nitems(names));
+	for (size_t k = 0; k < n; k++)
+		gen_put(g, v.a, v.b, (int)k, "[%.*s]", TOK(s, names[k]));
 }

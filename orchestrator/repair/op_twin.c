@@ -7,6 +7,7 @@
 #include "orchestrator/repair/gen.h"
 
 #define CLAUSES_MAX 8
+#define CLONED_MAX 4
 #define REACH 1500 /* tokens on each side to look for twins */
 
 struct clauses {
@@ -142,6 +143,74 @@ op_twin_arg(struct gen *g, size_t i)
 				continue;
 			gen_put(g, mine[k].a, mine[k].b, found++, "%.*s",
 			    SPAN(s, other[k].a, other[k].b));
+		}
+	}
+}
+
+/* A clause of the place or near it, with one name or number changed. */
+static void
+clone_changed(struct gen *g, struct span p, struct span c,
+    const uint32_t *names, size_t n, int rank)
+{
+	static const char *const numbers[] = { "0", "1" };
+	const struct source *s = g->s;
+	char text[256];
+	int len;
+
+	for (size_t k = c.a; k <= c.b; k++) {
+		bool number = tok_kind(s, k, TOK_NUMBER);
+		size_t others = number ? nitems(numbers) : n;
+
+		if (!number && (!gen_is_name(s, k) || tok_is(s, k - 1, ".")))
+			continue;
+		for (size_t m = 0; m < others; m++) {
+			if (number)
+				len = gen_replaced(
+				    s, c, k, 1, numbers[m], text, sizeof text);
+			else
+				len = gen_replaced(s, c, k, TOK(s, names[m]),
+				    text, sizeof text);
+			if (len < 0 || (!number && tok_same(s, k, names[m])))
+				continue;
+			gen_clause(g, p, gen_and(s), false, rank, len, text);
+			gen_clause(g, p, gen_or(s), false, rank, len, text);
+			gen_clause(g, p, gen_or(s), true, rank + 1, len, text);
+			rank++;
+		}
+	}
+}
+
+void
+op_clause_changed(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	struct span p, got[CLONED_MAX];
+	uint32_t names[4];
+	size_t n, found = 0, k;
+	int rank;
+
+	if (s->dialect == DIALECT_SH || !gen_boolean(g, i, &p, &rank))
+		return;
+	n = gen_names(g, i, names, nitems(names));
+	for (size_t d = 0; d < 300 && found < CLONED_MAX && g->budget > 0;
+	     d++) {
+		for (int side = 0; side < 2 && found < CLONED_MAX; side++) {
+			size_t j = side == 0 ? p.a + d : p.a - d, e;
+			struct span c;
+
+			g->budget--;
+			if (j >= s->n_tok || (side == 1 && (d == 0 || d > p.a)))
+				continue;
+			e = j == p.a ? p.b : gen_clause_end(s, j);
+			if (e == EXPR_NONE || e - j > 12)
+				continue;
+			c = (struct span){ (uint32_t)j, (uint32_t)e };
+			for (k = 0; k < found && !gen_same(s, got[k], c); k++)
+				;
+			if (k < found || !gen_known(g, c, gen_block(s, i)))
+				continue;
+			got[found++] = c;
+			clone_changed(g, p, c, names, n, rank + (int)found - 1);
 		}
 	}
 }

@@ -224,7 +224,7 @@ op_plus_one(struct gen *g, size_t i)
 	if (s->dialect == DIALECT_SH && !tok_flag(s, i, TF_ARITH))
 		return;
 	if (!expr_is_end(s, i) || tok_kind(s, i, TOK_STRING) ||
-	    tok_flag(s, i, TF_VALUE))
+	    tok_flag(s, i, TF_VALUE) || expr_is_bound(s, i))
 		return;
 	a = expr_primary_start(s, i);
 	if (a == EXPR_NONE || tok_kind(s, a, TOK_STRING) ||
@@ -293,6 +293,8 @@ op_negate(struct gen *g, size_t i)
 	end = expr_primary_end(s, i);
 	if (end == EXPR_NONE || tok_kind(s, i, TOK_NUMBER))
 		return;
+	if (s->dialect == DIALECT_PY && i > 0 && expr_prec(s, i - 1) >= 4)
+		return; /* `a == not b` is none */
 	if (tok_in(s, end + 1, "and or && || ?") ||
 	    (i > 0 && tok_in(s, i - 1, "and or && || return =>") &&
 		(end == st->last || tok_in(s, end + 1, ") ; ,") ||

@@ -65,7 +65,7 @@ const struct repair_op repair_ops[] = {
 	{ "plus one", "an off-by-one", "adds or subtracts 1",
 	    { 2.8f, 2, 1.2f, 0.8f }, ALL, CODE, 1, op_plus_one },
 	{ "statement deleted", "a superfluous statement", "deletes a statement",
-	    { 3, 2.3f, 1.2f, 1 }, ALL, CODE, 1, op_delete },
+	    { 3, 2.3f, 1.2f, 1 }, ALL, CODE | OP_WEAK, 1, op_delete },
 	{ "unwrapped", "a superfluous call or index",
 	    "takes what a call or index was given", { 2.6f, 2, 1, 1 }, NOT_SH,
 	    CODE, 1, op_unwrap },
@@ -80,7 +80,7 @@ const struct repair_op repair_ops[] = {
 	{ "clamped", "a value without a bound", "bounds a value",
 	    { 1.6f, 1.2f, 0.5f, 0.4f }, SCRIPT, CODE, 1, op_clamp },
 	{ "list value", "a value that should be a list",
-	    "makes a list of a value", { 1, 1, 1, 1 }, DIALECT_PY, CODE, 2,
+	    "makes a list of a value", { 1.2f, 1, 0.8f, 0.6f }, SCRIPT, CODE, 2,
 	    op_list_value },
 	{ "name", "a wrong name", "takes another name", { 4.5f, 2.5f, 1, 0.4f },
 	    ALL, CODE, 1, op_ident },
@@ -102,8 +102,18 @@ const struct repair_op repair_ops[] = {
 	{ "donor", "a wrong expression",
 	    "takes another expression of the function",
 	    { 0.5f, 0.3f, 0.2f, 0.15f }, NOT_SH, CODE, 2, op_donor },
+	{ "clause changed", "a missing clause",
+	    "adds a clause like another with one name or number changed",
+	    { 0.3f, 0.15f, 0.06f, 0.03f }, NOT_SH, CODE, 2, op_clause_changed },
+	{ "target", "where a value goes", "assigns to another place",
+	    { 0.5f, 0.3f, 0.2f, 0.15f }, NOT_SH, CODE, 2, op_target },
+	{ "condition or result", "a wrong condition or result",
+	    "takes a name or a test of it in place of a condition or result",
+	    { 0.5f, 0.3f, 0.15f, 0.05f }, NOT_SH, CODE, 2, op_place },
 	{ "slice", "a missing slice", "adds a slice or index",
-	    { 0.25f, 0.2f, 0.1f, 0.1f }, DIALECT_PY, CODE, 2, op_slice },
+	    { 0.25f, 0.2f, 0.1f, 0.1f }, SCRIPT, CODE, 2, op_slice },
+	{ "two edits", "two faults on one line", "makes two edits of one line",
+	    { 0.2f, 0.2f, 0.2f, 0.2f }, ALL, CODE, 2, NULL },
 	{ "wrapped", "a missing call", "wraps an expression in a call",
 	    { 0.2f, 0.14f, 0.1f, 0.1f }, NOT_SH, CODE, 2, op_wrap },
 	{ "atom clause", "a missing clause", "adds a clause on a name",
@@ -111,8 +121,22 @@ const struct repair_op repair_ops[] = {
 	{ "statement inserted", "a missing statement",
 	    "repeats a statement of the function",
 	    { 0.1f, 0.07f, 0.05f, 0.03f }, ALL, CODE, 2, op_insert },
+	{ "statement adapted", "a missing statement",
+	    "adds a statement like another with one name changed",
+	    { 0.1f, 0.08f, 0.04f, 0.02f }, ALL, CODE, 2, op_adapted },
+	{ "element added", "a missing statement",
+	    "adds a value to a collection of the file",
+	    { 0.1f, 0.08f, 0.05f, 0.02f }, SCRIPT, CODE, 2, op_element },
+	{ "own guard", "a missing guard", "adds a guard that the file has",
+	    { 0.12f, 0.08f, 0.05f, 0.03f }, NOT_SH, CODE, 2, op_own_guard },
+	{ "put under a condition", "a missing condition",
+	    "puts a statement under a condition",
+	    { 0.12f, 0.08f, 0.05f, 0.03f }, ALL, CODE, 2, op_under_if },
+	{ "name assigned", "a missing assignment",
+	    "assigns one name to another", { 0.08f, 0.05f, 0.03f, 0.02f },
+	    NOT_SH, CODE, 2, op_name_assigned },
 	{ "term appended", "a missing term", "adds or subtracts a name",
-	    { 0.08f, 0.06f, 0.04f, 0.03f }, ALL, CODE, 2, op_append },
+	    { 0.1f, 0.06f, 0.04f, 0.02f }, ALL, CODE, 2, op_append },
 };
 const size_t n_repair_ops = nitems(repair_ops);
 
@@ -157,6 +181,7 @@ repair_generate(struct cands *out, const struct source *s, uint32_t idx,
 {
 	struct gen g = { .s = s, .out = out, .weight = weight, .idx = idx };
 	float most = weight != NULL ? 0 : 1;
+	size_t two = 0;
 	bool *idle;
 
 	if (s->n_stmt == 0)
@@ -172,6 +197,10 @@ repair_generate(struct cands *out, const struct source *s, uint32_t idx,
 		g.op_no = (uint16_t)k;
 		g.made = 0;
 		g.budget = SEARCH_MAX;
+		if (g.op->fn == NULL) {
+			two = k;
+			continue;
+		}
 		if (!(g.op->dialects & s->dialect) ||
 		    most * best_yield(g.op) <= out->floor)
 			continue;
@@ -183,5 +212,9 @@ repair_generate(struct cands *out, const struct source *s, uint32_t idx,
 				g.op->fn(&g, i);
 		}
 	}
+	g.op = &repair_ops[two];
+	g.op_no = (uint16_t)two;
+	g.made = 0;
+	op_two_edits(&g);
 	free(idle);
 }

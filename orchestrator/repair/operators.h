@@ -11,14 +11,19 @@
 
 struct gen;
 
+/* In `where`: takes code away; the fix only when nothing else passes. */
+#define OP_WEAK 0x10000u
+
 struct repair_op {
 	const char *name;
 	const char *noun;     /* "a comparison": what may be wrong */
 	const char *sentence; /* what the edit does, for a person */
 	float yield[4];       /* per 1000: first, 2nd and 3rd, to 8th, later */
 	unsigned dialects;    /* of enum token_dialect */
-	unsigned where;       /* bit 1 << enum stmt_kind */
+	unsigned where;       /* bit 1 << enum stmt_kind, OP_WEAK */
 	uint8_t wave;         /* 1 or 2 */
+	/* Called for each token; NULL: of two edits, when all others are
+	 * done. */
 	void (*fn)(struct gen *g, size_t tok);
 };
 

@@ -7,6 +7,9 @@
 /* How much more likely an edit elsewhere must be to draw a worker away. */
 #define OWN 2.0
 
+/* As likely as another: it scores this part of it at least. */
+#define BAND 0.75f
+
 #define WORKERS_MAX 4096
 
 struct queue {
@@ -47,12 +50,12 @@ make_table(struct queue *q)
 
 struct queue *
 queue_create(struct cands *c, struct source *const *sources, size_t n_sources,
-    uint64_t seed)
+    size_t max, uint64_t seed)
 {
 	struct queue *q = xcalloc(1, sizeof *q);
 
 	cands_sort(c, seed);
-	cands_keep(c, QUEUE_MAX_CAND);
+	cands_keep(c, max);
 	q->c = *c;
 	*c = (struct cands){ 0 };
 	q->sources = sources;
@@ -173,6 +176,17 @@ pick(struct queue *q, size_t own)
 	return best;
 }
 
+static void
+take(struct queue *q, size_t i, uint32_t worker)
+{
+	struct cand *c = &q->c.v[i];
+
+	c->state = CAND_DEALT;
+	c->holder = worker;
+	q->hypo[c->hypo].left--;
+	q->left--;
+}
+
 size_t
 queue_next(struct queue *q, uint32_t worker, const char *name, size_t max,
     uint32_t *ret)
@@ -183,17 +197,76 @@ queue_next(struct queue *q, uint32_t worker, const char *name, size_t max,
 		return 0;
 	for (; n < max && (h = pick(q, own)) != QUEUE_NONE; n++) {
 		struct hypo *hy = &q->hypo[h];
-		struct cand *c = &q->c.v[hy->list[hy->next]];
 
 		if (n == 0)
 			set_at(q, worker, h);
-		c->state = CAND_DEALT;
-		c->holder = worker;
-		hy->left--;
-		q->left--;
 		ret[n] = hy->list[hy->next++];
+		take(q, ret[n], worker);
 	}
 	return n;
+}
+
+size_t
+queue_band(
+    struct queue *q, uint32_t worker, size_t i, size_t max, uint32_t *ret)
+{
+	size_t n = 0;
+
+	if (i >= q->c.n || q->stopped)
+		return 0;
+	for (size_t k = 0; k < q->c.n && n < max; k++) {
+		if (q->c.v[k].score < BAND * q->c.v[i].score)
+			break; /* they are sorted */
+		if (q->c.v[k].state != CAND_NEW)
+			continue;
+		take(q, k, worker);
+		ret[n++] = (uint32_t)k;
+	}
+	return n;
+}
+
+static bool
+is_better(const struct cand *a, const struct cand *b)
+{
+	unsigned a_weak = repair_ops[a->op].where & OP_WEAK;
+	unsigned b_weak = repair_ops[b->op].where & OP_WEAK;
+
+	if (a_weak != b_weak)
+		return b_weak != 0;
+	if (a->changed != b->changed)
+		return a->changed < b->changed;
+	return a->score > b->score;
+}
+
+size_t
+queue_best(const struct queue *q)
+{
+	size_t best = QUEUE_NONE;
+	float least = 0;
+
+	for (size_t i = 0; i < q->c.n; i++) {
+		const struct cand *c = &q->c.v[i];
+
+		if (c->state != CAND_PASSED)
+			continue;
+		if (c->score < least)
+			break; /* they are sorted */
+		if (best == QUEUE_NONE)
+			least = BAND * c->score;
+		if (best == QUEUE_NONE || is_better(c, &q->c.v[best]))
+			best = i;
+	}
+	return best;
+}
+
+void
+queue_offer(struct queue *q, size_t i, uint32_t worker)
+{
+	if (i >= q->c.n)
+		return;
+	queue_settle(q, i, true);
+	q->c.v[i].state = CAND_OFFERED;
+	q->c.v[i].holder = worker;
 }
 
 void
@@ -204,6 +277,8 @@ queue_settle(struct queue *q, size_t i, bool passed)
 	if (i >= q->c.n)
 		return;
 	c = &q->c.v[i];
+	if (c->state == CAND_OFFERED)
+		return;
 	if (c->state == CAND_TRIED || c->state == CAND_PASSED) {
 		if (passed)
 			c->state = CAND_PASSED;
@@ -235,8 +310,12 @@ void
 queue_return(struct queue *q, uint32_t worker)
 {
 	for (size_t i = 0; i < q->c.n; i++) {
-		if (q->c.v[i].state == CAND_DEALT && q->c.v[i].holder == worker)
+		if (q->c.v[i].holder != worker)
+			continue;
+		if (q->c.v[i].state == CAND_DEALT)
 			queue_undeal(q, i);
+		else if (q->c.v[i].state == CAND_OFFERED)
+			q->c.v[i].state = CAND_PASSED;
 	}
 	if (worker < q->n_at)
 		set_at(q, worker, QUEUE_NONE);

@@ -1,7 +1,7 @@
 /*
  * queue.h - candidates, sorted once, grouped into hypotheses and dealt out.
  *
- *	struct queue *q = queue_create(&cands, sources, n, seed);
+ *	struct queue *q = queue_create(&cands, sources, n, 5000, seed);
  *	queue_hypo(q, 0)->sentence
  *	n = queue_next(q, worker, "H1", 20, out);   out[i]: indices
  *	queue_settle(q, out[0], false);
@@ -9,7 +9,7 @@
  *
  * There is one order for all: a worker prefers its own hypothesis, but helps
  * with others where an edit is likelier, and none idles while any is left.
- *Workers are numbers that the caller gives out, from 1.
+ * Workers are numbers that the caller gives out, from 1.
  */
 #ifndef REPAIR_QUEUE_H
 #define REPAIR_QUEUE_H
@@ -18,8 +18,6 @@
 #include "orchestrator/repair/operators.h"
 
 #define QUEUE_MAX_HYPO 24
-/* The most likely ones that are tried at all; a run must end. */
-#define QUEUE_MAX_CAND 1000
 #define QUEUE_NONE SIZE_MAX
 
 struct hypo {
@@ -34,9 +32,10 @@ struct hypo {
 
 struct queue;
 
-/* Takes the candidates (c is empty afterwards); sources must outlive q. */
+/* Takes the candidates (c is empty afterwards), the most likely max of them:
+ * a run must end. sources must outlive q. */
 struct queue *queue_create(struct cands *c, struct source *const *sources,
-    size_t n_sources, uint64_t seed);
+    size_t n_sources, size_t max, uint64_t seed);
 void queue_free(struct queue *q);
 size_t queue_n_hypo(const struct queue *q);
 const struct hypo *queue_hypo(const struct queue *q, size_t i);
@@ -52,6 +51,17 @@ size_t queue_next(struct queue *q, uint32_t worker, const char *name,
     size_t max, uint32_t *ret);
 /* A candidate was tried. One that was settled before stays as it was. */
 void queue_settle(struct queue *q, size_t i, bool passed);
+/* Deal what is about as likely as the candidate i that passed, and is left:
+ * another may pass and be the better one. */
+size_t queue_band(
+    struct queue *q, uint32_t worker, size_t i, size_t max, uint32_t *ret);
+/* The best of those that passed and were not offered: about as likely as the
+ * likeliest of them, one that takes no code away, the fewest changed tokens.
+ * QUEUE_NONE: none. */
+size_t queue_best(const struct queue *q);
+/* The candidate is given out as the fix by a worker, and not again while that
+ * worker is there; worker 0: for good. */
+void queue_offer(struct queue *q, size_t i, uint32_t worker);
 /* A dealt candidate that was not tried after all. */
 void queue_undeal(struct queue *q, size_t i);
 /* The worker is gone or done. */

@@ -300,6 +300,9 @@ lex_op(struct lexer *lx)
 {
 	const char *t = lx->s->text + lx->pos;
 	size_t left = lx->end - lx->pos, n = 1;
+	/* Braces are blocks but in Python. */
+	bool py = lx->s->dialect == DIALECT_PY;
+	const char *open = py ? "([{" : "([", *close = py ? ")]}" : ")]";
 
 	if (at(lx, lx->pos) == '/' && lex_regex(lx))
 		return;
@@ -311,9 +314,9 @@ lex_op(struct lexer *lx)
 		n = 2;
 	if (lx->s->dialect == DIALECT_C && n == 2 && memcmp(t, "**", 2) == 0)
 		n = 1;
-	if (n == 1 && strchr("([", *t) != NULL)
+	if (n == 1 && strchr(open, *t) != NULL)
 		lx->paren++;
-	else if (n == 1 && strchr(")]", *t) != NULL && lx->paren > 0)
+	else if (n == 1 && strchr(close, *t) != NULL && lx->paren > 0)
 		lx->paren--;
 	lex_add(lx, TOK_OP, lx->pos, lx->pos + n, 0);
 	lex_move(lx, lx->pos + n);

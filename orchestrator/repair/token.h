@@ -122,7 +122,7 @@ struct lexer {
 	size_t pos, end;
 	size_t size;    /* tokens allocated */
 	unsigned depth; /* nesting of templates */
-	int paren;      /* open ( and [ */
+	int paren;      /* open ( and [, in Python { too */
 	uint32_t line;
 	size_t here; /* shell: where the delimiter of a here-document is */
 	size_t here_len;

@@ -1,14 +1,22 @@
 #include "common/compat.h"
 
 #include "common/log.h"
+#include "common/text.h"
 #include "orchestrator/repair/trial.h"
 
 #define ARGS_MAX_BYTES (96 * 1024)
 #define AIM_MS 2500 /* how long a call may take, about */
+/* Testing until the model gives up, if nothing else ends the run: eight
+ * minutes of one processor. The second wave of a program of two hundred lines
+ * is some thousand candidates, and the only way to a third of the bugs. */
+#define GIVE_UP_MS (8 * 60 * 1000)
+#define LEAST_CANDS 1000
+#define OTHERS_MAX 4 /* edits that pass, too, and are told */
+#define TEXT_MAX 1000
 #define RESULT_MAX (4 * 1024 * 1024)
 
 static json_t *
-change(const struct queue *q, size_t i)
+change(const struct queue *q, size_t i, bool back)
 {
 	const struct cand *c = queue_cand(q, i);
 	const struct source *s = queue_source(q, i);
@@ -17,9 +25,10 @@ change(const struct queue *q, size_t i)
 
 	json_object_set_new(
 	    j, "path", json_str_lossy(s->path, strlen(s->path)));
-	json_object_set_new(j, "old", json_str_lossy(old, strlen(old)));
 	json_object_set_new(
-	    j, "new", json_str_lossy(c->new_text, strlen(c->new_text)));
+	    j, back ? "new" : "old", json_str_lossy(old, strlen(old)));
+	json_object_set_new(j, back ? "old" : "new",
+	    json_str_lossy(c->new_text, strlen(c->new_text)));
 	json_object_set_new(j, "line", json_integer(c->line));
 	free(old);
 	return j;
@@ -34,14 +43,14 @@ trial_within(json_t *args, uint64_t s)
 }
 
 json_t *
-trial_edit(const struct queue *q, size_t cand)
+trial_edit(const struct queue *q, size_t cand, bool back)
 {
-	return change(q, cand);
+	return change(q, cand, back);
 }
 
 json_t *
 trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
-    const struct step *check)
+    const struct step *check, bool stop)
 {
 	json_t *edits = json_array();
 	uint64_t limit = (check->limit_ms + 999) / 1000;
@@ -58,13 +67,13 @@ trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
 		json_array_append_new(edits,
 		    json_pack("{s:o, s:[o]}", "label",
 			json_str_lossy(label, strlen(label)), "changes",
-			change(q, cand[k])));
+			change(q, cand[k], false)));
 		free(label);
 	}
 	*n = k;
 	return json_pack("{s:s, s:o, s:I, s:b}", "check", check->command,
 	    "edits", edits, "timeout_s", (json_int_t)(limit < 1 ? 1 : limit),
-	    "stop_on_pass", 1);
+	    "stop_on_pass", stop);
 }
 
 size_t
@@ -79,6 +88,16 @@ trial_find(const struct queue *q, const json_t *edit, bool back)
 	return queue_find(q, dialog_str(e, "path"), (uint32_t)line,
 	    dialog_str(e, back ? "new" : "old"),
 	    dialog_str(e, back ? "old" : "new"));
+}
+
+size_t
+trial_most(const struct facts *f)
+{
+	uint64_t n = GIVE_UP_MS / f->test_ms;
+
+	if (f->budget_ms > 0 || n > CAND_MAX)
+		return CAND_MAX;
+	return n < LEAST_CANDS ? LEAST_CANDS : n;
 }
 
 size_t
@@ -139,4 +158,33 @@ trial_read(const struct queue *q, const json_t *args, const char *text,
 		ret->passed[ret->n++] = passed[i];
 	}
 	json_decref(j);
+}
+
+static void
+add_passed(json_t *list, const struct queue *q, size_t i, const char *also)
+{
+	const struct cand *c = queue_cand(q, i);
+	char *s = xasprintf("%s line %u: %s %smakes the tests pass (%s)",
+	    queue_source(q, i)->path, c->line, c->what, also,
+	    repair_ops[c->op].sentence);
+
+	json_array_append_new(
+	    list, json_str_lossy(s, text_cut(s, strlen(s), TEXT_MAX)));
+	free(s);
+}
+
+json_t *
+trial_passed(const struct queue *q, size_t fix)
+{
+	json_t *list = json_array();
+	size_t n = 0;
+
+	add_passed(list, q, fix, "");
+	for (size_t i = 0; i < queue_n_cand(q) && n < OTHERS_MAX; i++) {
+		if (i == fix || queue_cand(q, i)->state != CAND_PASSED)
+			continue;
+		add_passed(list, q, i, "also ");
+		n++;
+	}
+	return list;
 }

@@ -10,17 +10,24 @@
 #define TRIAL_MAX 40
 
 /* Arguments of a call for n candidates; *n is lowered when they are too many
- * bytes. check: what they must pass. */
+ * bytes. check: what they must pass; stop: when one does. */
 json_t *trial_args(const struct queue *q, const uint32_t *cand, size_t *n,
-    const struct step *check);
+    const struct step *check, bool stop);
 /* The seconds that all of them together may take, at least 1; UINT64_MAX: no
  * limit. */
 void trial_within(json_t *args, uint64_t s);
-/* Arguments of edit_file for a candidate. */
-json_t *trial_edit(const struct queue *q, size_t cand);
+/* Arguments of edit_file for a candidate; back: to undo it. */
+json_t *trial_edit(const struct queue *q, size_t cand, bool back);
 /* The candidate that an object with path, line, old, new means; its changes
  * may stand in an array "changes". back: old and new swapped. */
 size_t trial_find(const struct queue *q, const json_t *edit, bool back);
+/* What makes the tests pass, for a person: the fix first, then others of which
+ * one may be what was meant. */
+json_t *trial_passed(const struct queue *q, size_t fix);
+/* How many candidates are tried before the model gives up, when no time limit
+ * makes it: as many as some minutes allow, but never so few that the first wave
+ * is not done. */
+size_t trial_most(const struct facts *f);
 /* How many candidates to deal in one call, when one takes ms. calls, errors:
  * how many there were before. */
 size_t trial_size(

@@ -17,7 +17,7 @@
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/review.h"
 
-#define LEAST_LIMIT_MS 2000
+#define LEAST_LIMIT_MS 1000
 #define MAX_GUARDED 200 /* named to the built-in model */
 #define MAX_GUARDED_SHOWN 20
 #define MAX_FAILING 20
@@ -75,6 +75,20 @@ limit_ms(const struct run *r, const struct subtask *t)
 	return ms < LEAST_LIMIT_MS ? LEAST_LIMIT_MS : ms;
 }
 
+/* Time for trying until the run's own limit, less a fifth: the built-in model
+ * is to end by itself, with what it ruled out. 0: no limit. */
+static uint64_t
+budget_ms(const struct run *r)
+{
+	uint64_t gone = (uint64_t)(run_now(r) * 1000);
+
+	if (r->o.max_time_ms == 0)
+		return 0;
+	if (gone >= r->o.max_time_ms)
+		return 1;
+	return (r->o.max_time_ms - gone) / 5 * 4 + 1;
+}
+
 static json_t *
 facts(const struct run *r, const struct subtask *t)
 {
@@ -89,15 +103,16 @@ facts(const struct run *r, const struct subtask *t)
 	for (i = 0; i < r->guarded.n && i < MAX_GUARDED; i++)
 		(void)json_array_append_new(guarded,
 		    json_str_lossy(r->guarded.v[i], strlen(r->guarded.v[i])));
-	return json_pack(
-	    "{s:s, s:s?, s:s?, s:o, s:o, s:s, s:I, s:I, s:I, s:i, s:o}", "role",
-	    kind_str(t->kind), "hypothesis_id", id, "hypothesis",
+	return json_pack("{s:s, s:s?, s:s?, s:o, s:o, s:s, s:I, s:I, s:I, s:I, "
+			 "s:i, s:o}",
+	    "role", kind_str(t->kind), "hypothesis_id", id, "hypothesis",
 	    t->hypothesis, "tests", json_from_strv(&r->tests), "failing",
 	    json_from_strv(&r->base.failing), "output",
 	    r->base.output != NULL ? r->base.output : "", "test_ms",
 	    (json_int_t)r->base.test_ms, "limit_ms", (json_int_t)limit_ms(r, t),
-	    "share", (json_int_t)share(r, t), "parallel",
-	    (int)sched_parallel(r, t), "guarded", guarded);
+	    "budget_ms", (json_int_t)budget_ms(r), "share",
+	    (json_int_t)share(r, t), "parallel", (int)sched_parallel(r, t),
+	    "guarded", guarded);
 }
 
 static void

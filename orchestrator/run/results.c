@@ -295,13 +295,27 @@ results_others(const struct run *r)
 	return list;
 }
 
+/* Of two verified patches. The built-in model offers the best that it has
+ * first: it knows how likely an edit is, which the patch does not tell. */
+static bool
+is_better(const struct run *r, const struct subtask *a, const struct subtask *b)
+{
+	const struct subtask *t;
+
+	if (r->o.all || !models_builtin(r, a->of))
+		return select_better(a->patch, a->patch_len, cost(a->of),
+		    b->patch, b->patch_len, cost(b->of));
+	TAILQ_FOREACH (t, &r->subtasks, entry)
+		if (t == a || t == b)
+			break;
+	return t == a;
+}
+
 void
 results_accept(struct run *r, struct subtask *t)
 {
 	t->holds = true;
-	if (r->winner == NULL ||
-	    select_better(t->patch, t->patch_len, cost(t->of), r->winner->patch,
-		r->winner->patch_len, cost(r->winner->of)))
+	if (r->winner == NULL || is_better(r, t, r->winner))
 		r->winner = t;
 	if (r->o.all)
 		return;

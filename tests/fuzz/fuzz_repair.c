@@ -55,7 +55,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	strv_add(&failing, "test_f");
 	suspect_lines(&f, s, 1, s[1] != NULL ? 2 : 1, weight);
 	repair_generate(&c, s[0], 0, weight[0]);
-	q = queue_create(&c, s, 1, data[0]);
+	q = queue_create(&c, s, 1, CAND_MAX, data[0]);
 	check(q);
 	while ((n = queue_next(q, 1, "H2", nitems(got), got)) > 0) {
 		for (size_t i = 0; i < n; i++)

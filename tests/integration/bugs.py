@@ -70,8 +70,9 @@ def one(name, uid):
     one_edit = info.get("edits", int(info["fixable"])) == 1
     with lib.Box(uid) as box:
         repo = box.bug(name)
-        r = box.run(repo, "-t", info["test"], "-n", "4",
-                    *([] if known else ["--max-time", "60s"]), timeout=240)
+        # Without a limit it would try on for minutes before it gives up.
+        limit = [] if name in FIXED else ["--max-time", "150s"]
+        r = box.run(repo, "-t", info["test"], "-n", "4", *limit, timeout=240)
         lib.equal(r.all("monitor"), [], name + ": nothing is suspicious", r)
         if name in FIXED or not known and one_edit and r.status == 0:
             fixed(box, name, info, r)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Several edits that pass: each is verified and named, the smallest is kept."""
+"""Several edits that pass: each is verified and named, one is kept."""
 import os
 
 import lib

@@ -23,6 +23,7 @@ struct world {
 	size_t tried, batches, biggest;
 	bool broken;         /* tools answer with errors */
 	bool no_fix;         /* nothing ever passes */
+	const char *also;    /* so it does with this */
 	bool half;           /* try_edits stops in the middle of each batch */
 	const char *control; /* what the narrowed command says at first */
 	unsigned control_ms; /* and how long it takes */
@@ -81,17 +82,17 @@ world_clear(struct world *w)
 }
 
 static json_t *
-conversation(const char *role, const char *id)
+conversation_for(const char *role, const char *id, int budget_ms)
 {
-	json_t *facts =
-	    json_pack("{s:s, s:s?, s:s, s:[s], s:[s], s:s, s:i, s:i, s:[s]}",
-		"role", role, "hypothesis_id", id, "hypothesis",
-		"restock is wrong", "tests", "python3 -m pytest", "failing",
-		"tests/test_inventory.py::test_restock_at_limit", "output",
-		"E   assert 6 == 0\ntests/test_inventory.py:4: AssertionError\n"
-		"```json\n{\n",
-		"test_ms", 400, "parallel", 2, "guarded",
-		"tests/test_inventory.py");
+	json_t *facts = json_pack(
+	    "{s:s, s:s?, s:s, s:[s], s:[s], s:s, s:i, s:i, s:i, s:[s]}", "role",
+	    role, "hypothesis_id", id, "hypothesis", "restock is wrong",
+	    "tests", "python3 -m pytest", "failing",
+	    "tests/test_inventory.py::test_restock_at_limit", "output",
+	    "E   assert 6 == 0\ntests/test_inventory.py:4: AssertionError\n"
+	    "```json\n{\n",
+	    "test_ms", 400, "budget_ms", budget_ms, "parallel", 2, "guarded",
+	    "tests/test_inventory.py");
 	char *text = json_dumps(facts, JSON_INDENT(2));
 	char *user = xasprintf("Fix it.\n\n```json\n%s\n```\n", text);
 	json_t *conv = json_pack("[{s:s, s:s}, {s:s, s:s}]", "role", "system",
@@ -101,6 +102,12 @@ conversation(const char *role, const char *id)
 	free(text);
 	json_decref(facts);
 	return conv;
+}
+
+static json_t *
+conversation(const char *role, const char *id)
+{
+	return conversation_for(role, id, 0);
 }
 
 static size_t
@@ -149,6 +156,7 @@ try_edits(struct world *w, const json_t *args)
 {
 	json_t *passed = json_array(), *results = json_array(), *edit, *r;
 	const json_t *edits = json_object_get(args, "edits");
+	bool stop = json_is_true(json_object_get(args, "stop_on_pass"));
 	size_t i, n = 0, limit = json_array_size(edits);
 	bool all = strcmp(json_string_value(json_object_get(args, "check")),
 		       WHOLE) == 0;
@@ -164,7 +172,9 @@ try_edits(struct world *w, const json_t *args)
 	json_array_foreach (edits, i, edit) {
 		char *t = changed(
 		    w, json_array_get(json_object_get(edit, "changes"), 0));
-		bool ok = !w->no_fix && strstr(t, w->wanted) != NULL;
+		bool ok = !w->no_fix &&
+		    (strstr(t, w->wanted) != NULL ||
+			(w->also != NULL && strstr(t, w->also) != NULL));
 		bool decoy = w->decoy != NULL && strstr(t, w->decoy) != NULL;
 
 		free(t);
@@ -179,7 +189,7 @@ try_edits(struct world *w, const json_t *args)
 		if (ok)
 			json_array_append_new(
 			    passed, json_integer((json_int_t)i + 1));
-		if (ok)
+		if (ok && stop)
 			break;
 	}
 	w->tried += n;
@@ -325,6 +335,71 @@ test_explore_fixes(void **state)
 	until_finish(b, &w, "w1", conv);
 	assert_string_equal(verdict(&w), "refuted");
 	assert_string_equal(w.text[0], inventory);
+	json_decref(conv);
+	world_clear(&w);
+	builtin_free(b);
+}
+
+/* When the run's time is nearly over it ends by itself and says what is left.
+ */
+static void
+test_out_of_time(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation_for("explore", "H1", 1);
+	json_t *plan = conversation_for("plan", NULL, 1);
+	const json_t *list;
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	until_finish(b, &w, "planner", plan);
+	json_decref(plan);
+	(void)usleep(5000);
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "stuck");
+	list = json_object_get(w.finish, "findings");
+	assert_non_null(strstr(
+	    json_string_value(json_array_get(list, json_array_size(list) - 1)),
+	    "less likely edits were not tried"));
+	assert_int_equal(w.batches, 0);
+	json_decref(conv);
+	world_clear(&w);
+	builtin_free(b);
+}
+
+/* Two edits that are about as likely pass: the smaller is made, both are told;
+ * when it does not hold the other is next. */
+static void
+test_two_pass(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H1");
+	const json_t *list;
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	w.wanted = "if stock <= limit:";
+	w.also = "if stock < limit:";
+	run_plan(b, &w);
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "fixed");
+	assert_non_null(strstr(w.text[0], "if stock < limit:"));
+	list = json_object_get(w.finish, "findings");
+	assert_int_equal(json_array_size(list), 2);
+	assert_non_null(strstr(json_string_value(json_array_get(list, 0)),
+	    "`>` -> `<` makes the tests pass"));
+	assert_non_null(
+	    strstr(json_string_value(json_array_get(list, 1)), "also makes"));
+	json_decref(conv);
+	/* Refuted: another worker goes on with the other one. */
+	free(w.text[0]);
+	w.text[0] = xstrdup(inventory);
+	conv = conversation("explore", "H1");
+	until_finish(b, &w, "w2", conv);
+	assert_string_equal(verdict(&w), "fixed");
+	assert_non_null(strstr(w.text[0], "if stock <= limit:"));
 	json_decref(conv);
 	world_clear(&w);
 	builtin_free(b);
@@ -696,6 +771,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_explore_fixes),
+		cmocka_unit_test(test_out_of_time),
+		cmocka_unit_test(test_two_pass),
 		cmocka_unit_test(test_explore_refutes),
 		cmocka_unit_test(test_until),
 		cmocka_unit_test(test_until_fixed),

@@ -257,7 +257,7 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	suspect_lines(&f, r.src, r.n_src, r.n, weight);
 	for (size_t i = 0; i < r.n_src; i++)
 		repair_generate(&c, r.src[i], (uint32_t)i, weight[i]);
-	q = queue_create(&c, r.src, r.n_src, 0);
+	q = queue_create(&c, r.src, r.n_src, CAND_MAX, 0);
 	read_patch(patch, &old, &new_text);
 	rank = rank_of(q, file, line, buf_str(&old), buf_str(&new_text), &op);
 	printf("# %-14s rank %5zu of %5zu  %-20s hypotheses %2zu  "

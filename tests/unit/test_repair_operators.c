@@ -129,6 +129,161 @@ static const struct row rows[] = {
 	{ "expansion", "a.sh", "a=${b%.*}\n", 1, "a=${b%%.*}" },
 	{ "expansion", "a.sh", "f \"$@\" >x\n", 1, "f \"$@\" >>x" },
 	{ "option", "a.sh", "a | sort\n", 1, "a | sort -n" },
+	/* The second wave, in each dialect that it is for. */
+	{ "condition or result", "a.py",
+	    "def f(queue):\n    while True:\n        g(queue)\n", 2,
+	    "    while queue:" },
+	{ "condition or result", "a.py",
+	    "def f(n):\n    depth = n\n    return True\n", 3,
+	    "    return depth == 0" },
+	{ "condition or result", "a.py",
+	    "def f(a, rest):\n    return [a + x for x in rest]\n", 2,
+	    "    return rest + [a + x for x in rest]" },
+	{ "condition or result", "a.c",
+	    "int f(int a, int b)\n{\n\twhile (1)\n\t\tg(a, b);\n}\n", 3,
+	    "\twhile (a < b)" },
+	{ "condition or result", "a.js",
+	    "function f(a, b) {\n  if (a.x) return b;\n}\n", 2,
+	    "  if (!b) return b;" },
+	{ "condition or result", "a.js",
+	    "function f(queue) {\n  while (true) {\n    g(queue);\n  }\n}\n", 2,
+	    "  while (queue.length) {" },
+	{ "target", "a.py", "def f(a, b, k):\n    a[k] = 1\n    g(b[k])\n", 2,
+	    "    b[k] = 1" },
+	{ "target", "a.c",
+	    "void f(int *a, int *b)\n{\n\ta[0] = 1;\n\tb[1] = 2;\n}\n", 3,
+	    "\tb[1] = 1;" },
+	{ "target", "a.js", "function f(a, b) {\n  a.n = 1;\n  b.n = 2;\n}\n",
+	    2, "  b.n = 1;" },
+	{ "clause changed", "a.py",
+	    "def f(a, b):\n    if a < 0:\n        return 1\n", 2,
+	    "    if a < 0 or b < 0:" },
+	{ "clause changed", "a.c",
+	    "int f(int a, int b)\n{\n\tif (a == 7)\n\t\treturn b;\n}\n", 3,
+	    "\tif (a == 7 || a == 0)" },
+	{ "clause changed", "a.js",
+	    "function f(a, b) {\n  if (a.n === null) return b;\n}\n", 2,
+	    "  if (b.n === null || a.n === null) return b;" },
+	{ "slice", "a.py", "def f(a, k):\n    for x in a:\n        g(x)\n", 2,
+	    "    for x in a[k:]:" },
+	{ "slice", "a.js", "function f(a, k) {\n  return g(a);\n}\n", 2,
+	    "  return g(a.slice(k));" },
+	{ "term appended", "a.py", "def f(x, y):\n    return abs(x - y)\n", 2,
+	    "    return abs(x - y ** 2)" },
+	{ "term appended", "a.py", "def f(x, y):\n    return g(x)\n", 2,
+	    "    return g(x * y)" },
+	{ "term appended", "a.c", "int f(int x, int y)\n{\n\treturn g(x);\n}\n",
+	    3, "\treturn g(x - y);" },
+	{ "term appended", "a.c", "int f(int x, int y)\n{\n\treturn g(x);\n}\n",
+	    3, "\treturn g(x * x);" },
+	{ "term appended", "a.js", "function f(x, y) {\n  return x;\n}\n", 2,
+	    "  return x + y;" },
+	{ "list value", "a.py", "def f(n):\n    return []\n", 2,
+	    "    return [n]" },
+	{ "list value", "a.js", "function f(n) {\n  return n;\n}\n", 2,
+	    "  return [n];" },
+	{ "collapsed", "a.py", "def f(a, d):\n    x = g(a, 1) + a[d]\n", 2,
+	    "    x = d + a[d]" },
+	{ "atom clause", "a.py",
+	    "def f(n, xs):\n    if n < 0:\n        return 0\n", 2,
+	    "    if n < 0 or not xs:" },
+	{ "atom clause", "a.c",
+	    "int f(int n, int m)\n{\n\tif (n)\n\t\treturn 1;\n\tg(m);\n}\n", 3,
+	    "\tif (n && g(m))" },
+	{ "statement inserted", "a.c",
+	    "void f(void)\n{\n\tlock();\n\tg(1);\n\tunlock();\n}\n", 4,
+	    "\tunlock();\n\tg(1);" },
+	{ "statement inserted", "a.js",
+	    "function f(a) {\n  for (const x of a) {\n    g(x);\n  }\n}\n", 3,
+	    "    g(x);\n    break;" },
+	{ "statement adapted", "a.py",
+	    "def f(out, stack, xs):\n    for x in xs:\n        if x:\n"
+	    "            while stack:\n                out.append(x)\n"
+	    "    return out\n",
+	    5, "                out.append(x)\n            stack.append(x)" },
+	{ "statement adapted", "a.c",
+	    "void f(int *p, int *q)\n{\n\tif (p) {\n\t\tg(p);\n\t}\n}\n", 4,
+	    "\t\tg(p);\n\t\tg(q);" },
+	{ "statement adapted", "a.js",
+	    "function f(a, b) {\n  a.push(1);\n  return b;\n}\n", 3,
+	    "  b.push(1);\n  return b;" },
+	{ "statement adapted", "a.sh", "f() {\n  rm \"$a\"\n  g \"$b\"\n}\n", 3,
+	    "  rm \"$b\"\n  g \"$b\"" },
+	{ "name assigned", "a.py",
+	    "def f(node):\n    last = None\n    while node:\n"
+	    "        node = node.next\n    return last\n",
+	    4, "        last = node\n        node = node.next" },
+	{ "name assigned", "a.c",
+	    "int f(int a)\n{\n\tint n = 0;\n\tg(a);\n\tn = 1;\n\treturn n;\n}\n",
+	    6, "\tn = a;\n\treturn n;" },
+	{ "name assigned", "a.js",
+	    "function f(a) {\n  let n = 0;\n  g(a);\n  return n;\n}\n", 4,
+	    "  n = a;\n  return n;" },
+	{ "element added", "a.py",
+	    "def f(node):\n    seen = set()\n    return g(node)\n", 3,
+	    "    seen.add(node)\n    return g(node)" },
+	{ "element added", "a.js",
+	    "function f(x) {\n  const out = [];\n  return out;\n}\n", 3,
+	    "  out.push(x);\n  return out;" },
+	{ "own guard", "a.py",
+	    "def f(a):\n    if not a:\n        return None\n    return a.x\n"
+	    "\n\ndef g(a):\n    return a.y\n",
+	    8, "    if not a:\n        return None\n    return a.y" },
+	{ "own guard", "a.c",
+	    "int f(int *p)\n{\n\tif (p == NULL)\n\t\treturn -1;\n\treturn *p;\n}\n"
+	    "int g(int *q)\n{\n\treturn q[1];\n}\n",
+	    9, "\tif (q == NULL)\n\t\treturn -1;\n\treturn q[1];" },
+	{ "own guard", "a.js",
+	    "function f(a) {\n  if (!a) return 0;\n  return a.x;\n}\n"
+	    "function g(a) {\n  return a.y;\n}\n",
+	    6, "  if (!a)\n    return 0;\n  return a.y;" },
+	{ "put under a condition", "a.py",
+	    "def f(a, quiet):\n    g(a)\n    return quiet\n", 2,
+	    "    if not quiet:\n        g(a)" },
+	{ "put under a condition", "a.c",
+	    "void f(int a, int b)\n{\n\tg(a);\n\th(b);\n}\n", 3,
+	    "\tif (b)\n\t\tg(a);" },
+	{ "put under a condition", "a.js",
+	    "function f(a, b) {\n  g(a);\n  h(b);\n}\n", 2,
+	    "  if (b)\n    g(a);" },
+	{ "put under a condition", "a.sh",
+	    "f() {\n  rm \"$a\"\n  g \"$b\"\n}\n", 2,
+	    "  [ -n \"$b\" ] && rm \"$a\"" },
+	{ "two edits", "a.py", "def f(a, b):\n    return a < 1 and b\n", 2,
+	    "    return a <= 1 or b" },
+	{ "two edits", "a.c",
+	    "int f(int a, int b)\n{\n\treturn a < 3 && b;\n}\n", 3,
+	    "\treturn a <= 3 || b;" },
+	{ "two edits", "a.js", "const f = (a, b) => a < 3 && g(b, 1);\n", 1,
+	    "const f = (a, b) => a <= 3 || g(b, 1);" },
+	{ "two edits", "a.sh", "[ \"$a\" -lt 3 ] && f 7\n", 1,
+	    "[ \"$a\" -le 3 ] || f 7" },
+	/* A member goes without the blank that parts two words. */
+	{ "unwrapped", "a.py", "def f(x):\n    if x.y is x:\n        g()\n", 2,
+	    "    if x is x:" },
+};
+
+/* Edits that no operator may make: they can't be right, or not even parse. */
+static const struct row never[] = {
+	{ "for", "a.py", "def f(xs, y):\n    for x in xs:\n        g(y)\n", 2,
+	    "    for x + y in xs:" },
+	{ "lambda", "a.py", "def f(y):\n    return g(lambda x: x + y)\n", 2,
+	    "    return g(lambda x - y: x + y)" },
+	{ "index", "a.py", "x = b[i]\ny = g(a)\n", 1, "x = bg([i])" },
+	{ "index", "a.py", "def f(a, i):\n    return a[i]\n", 2,
+	    "    return a[]" },
+	{ "keyword", "a.py", "f(a, key=b)\n", 1, "f(key=b, a)" },
+	{ "no loop", "a.py", "def f(a):\n    g(a)\n    h(a)\n", 3,
+	    "    break\n    h(a)" },
+	{ "counter", "a.py", "def f(a):\n    n = 0\n    return g(n)\n", 3,
+	    "    return g(n[1:])" },
+	{ "not", "a.py", "def f(a, b):\n    return a == b and a\n", 2,
+	    "    return a == not b and a" },
+	{ "dict", "a.py",
+	    "def f(a):\n    return {\n        'x': a,\n        'y': 1,\n    }\n",
+	    3, "        return\n        'x': a," },
+	{ "head", "a.c", "void f(int a)\n{\n\tif (a)\n\t\tg(a);\n\th(a);\n}\n",
+	    4, "\t\th(a);\n\t\tg(a);" },
 };
 
 static bool
@@ -165,6 +320,18 @@ test_rows(void **state)
 		bad++;
 	}
 	assert_int_equal(bad, 0);
+}
+
+static void
+test_never(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < nitems(never); i++) {
+		if (made(&never[i], false))
+			print_error("%s: %s becomes %s\n", never[i].op,
+			    never[i].text, never[i].want);
+		assert_false(made(&never[i], false));
+	}
 }
 
 /* No operator without a row above that it made itself. */
@@ -267,6 +434,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_never),
 		cmocka_unit_test(test_all_operators),
 		cmocka_unit_test(test_inert),
 		cmocka_unit_test(test_no_duplicates),

@@ -30,7 +30,7 @@ bed_init(struct bed *b, const char *code, uint64_t seed)
 
 	b->s = source_create("mod.py", code, strlen(code));
 	repair_generate(&c, b->s, 0, NULL);
-	b->q = queue_create(&c, &b->s, 1, seed);
+	b->q = queue_create(&c, &b->s, 1, CAND_MAX, seed);
 	assert_int_equal(c.n, 0); /* taken over */
 }
 
@@ -184,6 +184,69 @@ test_stop(void **state)
 	bed_clear(&b);
 }
 
+/* After one that passes: the rest of its band, then the smallest. */
+static void
+test_band(void **state)
+{
+	struct bed b;
+	uint32_t got[64], first;
+	size_t n, small, large;
+
+	(void)state;
+	bed_init(&b, text, 0);
+	assert_int_equal(queue_best(b.q), QUEUE_NONE);
+	assert_int_equal(queue_next(b.q, 1, "H1", 1, &first), 1);
+	queue_settle(b.q, first, true);
+	n = queue_band(b.q, 1, first, nitems(got), got);
+	assert_in_range(n, 1, nitems(got));
+	for (size_t i = 0; i < n; i++) {
+		assert_int_not_equal(got[i], first);
+		assert_true(queue_cand(b.q, got[i])->score >=
+		    queue_cand(b.q, first)->score * 0.7f);
+		assert_int_equal(queue_cand(b.q, got[i])->state, CAND_DEALT);
+	}
+	assert_int_equal(queue_band(b.q, 2, first, nitems(got), got + n), 0);
+	/* One that changes more is no better, one that changes less is. */
+	small = large = first;
+	for (size_t i = 0; i < queue_n_cand(b.q); i++) {
+		const struct cand *c = queue_cand(b.q, i);
+
+		if (c->score < queue_cand(b.q, first)->score * 0.75f)
+			break;
+		if (repair_ops[c->op].where & OP_WEAK)
+			continue;
+		if (c->changed < queue_cand(b.q, small)->changed)
+			small = i;
+		if (c->changed > queue_cand(b.q, large)->changed)
+			large = i;
+	}
+	assert_true(small != large);
+	queue_settle(b.q, large, true);
+	assert_int_not_equal(queue_best(b.q), large);
+	queue_settle(b.q, small, true);
+	assert_int_equal(queue_cand(b.q, queue_best(b.q))->changed,
+	    queue_cand(b.q, small)->changed);
+	/* Nor is one that is far less likely. */
+	queue_settle(b.q, queue_n_cand(b.q) - 1, true);
+	assert_int_not_equal(queue_best(b.q), queue_n_cand(b.q) - 1);
+	/* What is offered comes back with its worker, then never. */
+	small = queue_best(b.q);
+	queue_offer(b.q, small, 7);
+	assert_int_not_equal(queue_best(b.q), small);
+	queue_return(b.q, 7);
+	assert_int_equal(queue_best(b.q), small);
+	queue_offer(b.q, small, 7);
+	queue_offer(b.q, small, 0);
+	queue_return(b.q, 7);
+	queue_settle(b.q, small, true);
+	assert_int_not_equal(queue_best(b.q), small);
+	for (n = 0; (first = (uint32_t)queue_best(b.q)) != (uint32_t)QUEUE_NONE;
+	     n++)
+		queue_offer(b.q, first, 0);
+	assert_in_range(n, 1, 3);
+	bed_clear(&b);
+}
+
 static void
 test_find(void **state)
 {
@@ -216,6 +279,7 @@ main(void)
 		cmocka_unit_test(test_all_once),
 		cmocka_unit_test(test_lost_ones),
 		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_band),
 		cmocka_unit_test(test_find),
 	};
 

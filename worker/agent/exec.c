@@ -20,10 +20,17 @@
 #include "sandbox/profile.h"
 #include "worker/agent/egress.h"
 #include "worker/agent/exec.h"
+#include "worker/agent/stall.h"
 
 #define DRAIN_MS 1000
 #define BITE 65536
 #define MAX_JOBS 256
+/* A loop is looked for often at first: most tests are short, and when it began
+ * says how long the rest takes. */
+#define LOOK_MS 100
+#define LOOK_LATER_MS 500
+#define LOOK_OFTEN_MS 3000
+#define LAST_WORDS_MS 2000
 
 static void
 take(struct exec *x, const char *p, size_t len)
@@ -276,6 +283,34 @@ exec_wait(struct exec **jobs, size_t n, uint64_t wait_ms)
 	}
 }
 
+/* It is in a loop: ended as from a keyboard, so that it says where. */
+static void
+end_loop(struct exec *x, uint64_t moved_ms)
+{
+	x->stalled = x->timed_out = true;
+	x->moved_ms = moved_ms - x->started_ms;
+	if (sandbox_signal(&x->proc, SIGINT) &&
+	    exec_wait(&x, 1, LAST_WORDS_MS) != NULL)
+		return;
+	exec_kill(x);
+}
+
+static void
+run_watched(struct exec *x)
+{
+	struct stall s = { 0 };
+	uint64_t wait = LOOK_MS;
+
+	while (exec_wait(&x, 1, wait) == NULL) {
+		if (stall_look(&s, x->proc.pid, x->total) >= x->stall_ms) {
+			end_loop(x, s.moved_ms);
+			return;
+		}
+		if (loop_now_ms() - x->started_ms > LOOK_OFTEN_MS)
+			wait = LOOK_LATER_MS;
+	}
+}
+
 int
 exec_run(struct exec *x, struct err *e)
 {
@@ -283,8 +318,11 @@ exec_run(struct exec *x, struct err *e)
 
 	if ((r = exec_start(x, e)) < 0)
 		return r;
-	while (exec_wait(&x, 1, 60000) == NULL)
-		;
+	if (x->stall_ms > 0)
+		run_watched(x);
+	else
+		while (exec_wait(&x, 1, 60000) == NULL)
+			;
 	if (!x->ran) {
 		r = err_set(e, ERR_SANDBOX, "the sandbox failed: %.600s",
 		    buf_str(&x->head));
@@ -326,6 +364,7 @@ exec_clear(struct exec *x)
 	x->tail_total = x->total = 0;
 	x->state = EXEC_IDLE;
 	x->exited = x->timed_out = x->too_much = x->ran = false;
+	x->stalled = false;
 	x->oom = 0;
 }
 

@@ -33,6 +33,8 @@ struct exec {
 	const void *input;
 	size_t input_len;
 	uint64_t timeout_ms; /* 0: none */
+	uint64_t stall_ms;   /* exec_run() ends a loop after this much processor
+			      * time (stall.h); 0: never */
 	size_t keep; /* bytes kept of the head, and of the tail; 0: EXEC_KEEP */
 	int full_fd; /* gets all of the output up to full_max; 0 or -1: none */
 	uint64_t full_max;
@@ -42,6 +44,8 @@ struct exec {
 	enum exec_state state;
 	int status; /* exit status, or 128 + signal */
 	bool timed_out;
+	bool stalled; /* and it was in a loop; moved_ms: until when it moved */
+	uint64_t moved_ms;
 	bool too_much; /* killed for its output (limits.output_bytes) */
 	uint64_t oom;  /* processes killed for want of memory meanwhile */
 	bool ran;      /* false: the sandbox could not be set up */

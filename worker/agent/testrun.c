@@ -9,6 +9,8 @@
 #include "worker/agent/output.h"
 #include "worker/agent/testrun.h"
 
+#define LOOK_MS 100 /* how exact the end of a loop's start is known */
+
 static int
 cmp_str(const void *a, const void *b)
 {
@@ -77,10 +79,12 @@ judge(const char *command, struct test_command *c)
 
 static int
 run_one(struct agent *a, const char *command, uint64_t timeout_ms,
-    struct test_command *c, struct err *e)
+    uint64_t stall_ms, struct test_command *c, struct err *e)
 {
 	struct sandbox_spec spec;
-	struct exec x = { .timeout_ms = timeout_ms, .keep = 4 << 20 };
+	struct exec x = {
+		.timeout_ms = timeout_ms, .stall_ms = stall_ms, .keep = 4 << 20
+	};
 	char text[64];
 	int r;
 
@@ -94,8 +98,15 @@ run_one(struct agent *a, const char *command, uint64_t timeout_ms,
 	if (r == 0) {
 		c->status = x.status;
 		c->timed_out = x.timed_out;
-		c->ms = x.ms;
+		c->stalled = x.stalled;
+		/* What it takes when nothing loops; the rest is not known. */
+		c->ms = x.stalled ? x.moved_ms + LOOK_MS : x.ms;
 		(void)exec_text(&x, &c->output);
+		if (x.stalled)
+			(void)buf_printf(&c->output,
+			    "\n[in a loop: %llu s of processor time led to "
+			    "nothing]\n",
+			    (unsigned long long)stall_ms / 1000);
 		judge(command, c);
 		snprintf(text, sizeof text, "%llu passed, %llu failed",
 		    (unsigned long long)c->n_passed,
@@ -109,8 +120,8 @@ run_one(struct agent *a, const char *command, uint64_t timeout_ms,
 }
 
 int
-test_run(
-    struct agent *a, uint64_t timeout_ms, struct test_run *ret, struct err *e)
+test_run(struct agent *a, uint64_t timeout_ms, uint64_t stall_ms,
+    struct test_run *ret, struct err *e)
 {
 	const struct msg_strs *tests = &a->task->tests;
 	size_t i;
@@ -121,7 +132,7 @@ test_run(
 	for (i = 0; i < tests->n && r == 0; i++) {
 		struct test_command *c = &ret->v[ret->n++];
 
-		r = run_one(a, tests->v[i], timeout_ms, c, e);
+		r = run_one(a, tests->v[i], timeout_ms, stall_ms, c, e);
 		if (!c->parsed)
 			ret->per_test = false;
 		ret->n_passed += c->n_passed;
@@ -258,12 +269,12 @@ test_command_trouble(const char *command, const struct test_command *c)
 
 	text_escape_to(name, sizeof name, command, strlen(command));
 	output_last_line(buf_str(&c->output), c->output.len, last, sizeof last);
-	if (c->timed_out)
+	if (c->timed_out && !c->stalled)
 		return xasprintf(
 		    "the test command `%s` timed out after %llu s: give a "
 		    "faster one with -t, or find out what it waits for",
 		    name, (unsigned long long)((c->ms + 500) / 1000));
-	if (c->parsed)
+	if (c->parsed || c->stalled)
 		return NULL;
 	if (c->status == 127)
 		return xasprintf(

@@ -13,7 +13,8 @@
 struct test_command {
 	int status;
 	bool timed_out;
-	bool parsed; /* by a parser; else the command is the test */
+	bool stalled; /* it was ended in a loop */
+	bool parsed;  /* by a parser; else the command is the test */
 	bool all_names, exact;
 	struct strv failed; /* sorted */
 	struct strv passed; /* sorted; perhaps not all */
@@ -31,10 +32,11 @@ struct test_run {
 	uint64_t longest_ms, slowest_ms;
 };
 
-/* Each command is audited before it runs. timeout_ms: of one command. Negative
- * when a command could not be run at all: no sandbox, or not allowed. */
-int test_run(
-    struct agent *a, uint64_t timeout_ms, struct test_run *ret, struct err *e);
+/* Each command is audited before it runs. timeout_ms: of one command; stall_ms:
+ * as in exec.h. Negative when a command could not be run at all: no sandbox, or
+ * not allowed. */
+int test_run(struct agent *a, uint64_t timeout_ms, uint64_t stall_ms,
+    struct test_run *ret, struct err *e);
 void test_run_clear(struct test_run *t);
 
 /* Is the name among the failing ones of any command? */

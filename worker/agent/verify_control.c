@@ -21,7 +21,7 @@ fails_again(struct verify *v, uint64_t limit, const struct control *c,
 			return NULL;
 	}
 	restore_renew(v->a);
-	if (test_run(v->a, limit, &t, &e) == 0 &&
+	if (test_run(v->a, limit, 0, &t, &e) == 0 &&
 	    (name = control_other(c, &t, before, &v->a->task->flaky)) != NULL)
 		why = xasprintf("passed once and fails when it is run again: "
 				"%.300s",
@@ -42,7 +42,7 @@ on_base(struct verify *v, uint64_t limit, const struct control *c)
 		if (verify_undo(v, v->left.v[i], &e) < 0)
 			return 0;
 	}
-	if (test_run(v->a, limit, &t, &e) == 0)
+	if (test_run(v->a, limit, 0, &t, &e) == 0)
 		n = control_failing(c, &t);
 	test_run_clear(&t);
 	return n;
@@ -64,7 +64,7 @@ verify_control(struct verify *v, uint64_t limit, const struct test_run *before,
 	if (!control_plant(a, v->base_fd, &c))
 		return NULL;
 	restore_renew(a);
-	if (test_run(a, limit, &t, &e) < 0) {
+	if (test_run(a, limit, 0, &t, &e) < 0) {
 		log_warn("no control run: %s", e.text);
 	} else if ((name = control_other(&c, &t, before, &a->task->flaky)) !=
 	    NULL) {

@@ -281,7 +281,7 @@ verify_tests(struct verify *v)
 		limit = LEAST_LIMIT_MS;
 	if (a->task->call_ms > 0 && limit > a->task->call_ms)
 		limit = a->task->call_ms;
-	if (test_run(a, limit, &t, &e) < 0) {
+	if (test_run(a, limit, 0, &t, &e) < 0) {
 		agent_end(a, "error", "%s", e.text);
 	} else {
 		fill(a, &t);
