@@ -35,6 +35,7 @@ BITE = 65536
 KILL_S = 2.0
 PIPE_BITES = 64  # more than a pipe holds
 LEFT_MAX = 20000
+RE_LOCALE = 4
 
 
 def netstrings(data):
@@ -267,10 +268,35 @@ def modules_of_check(check):
     return "\n".join(lines)
 
 
+def patterns_of_check():
+    """Regular expressions are compiled once, too: "re KIND FLAGS HEX"."""
+    lines = []
+    for key in list(getattr(sys.modules.get("re"), "_cache", ())):
+        if len(key) != 3 or key[0] not in (str, bytes) or key[2] & RE_LOCALE:
+            continue
+        text = key[1] if key[0] is bytes else \
+            key[1].encode("utf-8", "surrogatepass")
+        lines.append("re %s %d %s" % (key[0].__name__, key[2], text.hex()))
+    return "\n".join(lines)
+
+
+def compile_one(kind, flags, text):
+    text = bytes.fromhex(text)
+    sys.modules["re"].compile(
+        text if kind == "bytes" else text.decode("utf-8", "surrogatepass"),
+        int(flags))
+
+
 def import_all(text):
     """False: one of them is not what the check had."""
     for line in text.splitlines():
         name, _, place = line.partition(" ")
+        if name == "re" and place.count(" ") == 2:
+            try:
+                compile_one(*place.split(" "))
+            except Exception:
+                return False
+            continue
         try:
             __import__(name)
         except Exception:
@@ -394,8 +420,8 @@ def be_the_check(check, out, report):
     status = run_to_status(check)
     if report is not None:
         try:
-            write_all(report, modules_of_check(check).encode(
-                "utf-8", "surrogateescape"))
+            text = modules_of_check(check) + "\n" + patterns_of_check()
+            write_all(report, text.encode("utf-8", "surrogateescape"))
         except BaseException:
             os.kill(os.getppid(), _signal.SIGKILL)
     os._exit(status)
@@ -433,8 +459,16 @@ def has_ended(pid):
     done, status = os.waitpid(pid, os.WNOHANG)
     if done == 0:
         return None
-    return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) \
+    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) \
         else os.WEXITSTATUS(status)
+
+
+def last_words(number):
+    """What a shell says of a signal."""
+    if number in (_signal.SIGINT, _signal.SIGPIPE) or \
+            not hasattr(_signal, "strsignal"):
+        return b""
+    return (_signal.strsignal(number) or "").encode() + b"\n"
 
 
 def watch(pid, fds, limit_s, most):
@@ -491,7 +525,7 @@ def run_child(check, job):
     if how != "e":
         os.kill(pid, _signal.SIGKILL)
         os.waitpid(pid, 0)
-        status = 137
+        status = 128 + _signal.SIGKILL
     gone = end_others()
     outs = []
     for fd, out in fds.items():
@@ -502,6 +536,9 @@ def run_child(check, job):
             out.add(data)
         os.close(fd)
         outs.append(out)
+    if status < 0:
+        outs[0].add(last_words(-status))
+        status = 128 - status
     return how, status, outs[0], outs[1].tail() if job.first else b"", gone
 
 
