@@ -105,7 +105,7 @@ def same(box, name, repo, check, edits, lane=True, **more):
 
 def where(box, name, repo, check, last, lane, batch, r):
     """Lanes may come late where much else runs: once more, with more edits."""
-    for n in (40, 160):
+    for n in (30, 60):
         if not lane or batch["results"][-1].get("why") == "exit 41":
             break
         path = last["changes"][0]["path"]

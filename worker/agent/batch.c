@@ -11,7 +11,7 @@
 #define WORTH_PROVING 8
 #define WORTH_A_LANE 3
 /* Then the interpreter's start is little of it. */
-#define WORTH_MS 3000
+#define WORTH_MS 6000
 #define TEXT_MAX ((size_t)4 << 20) /* of a job's files */
 #define LOST_MAX 4
 #define DOUBT_EVERY 64
