@@ -19,8 +19,8 @@
 #include "worker/agent/batch_cmd.h"
 #include "worker/agent/candidate.h"
 
-#define LANE_KEEP_MAX ((size_t)1 << 18) /* of a job's output, of its modules \
-					 */
+/* Of a job's output, and of its modules. */
+#define LANE_KEEP_MAX ((size_t)1 << 18)
 #define LANE_HEAD_MAX ((size_t)160)
 
 struct lane_job {
