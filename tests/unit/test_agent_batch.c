@@ -9,9 +9,32 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "tests/unit/test_agent_bed.h"
 #include "worker/agent/batch_lane.h"
 
-#define T(f) cmocka_unit_test(f)
+static int
+setup(void **state)
+{
+	static struct bed b;
+
+	bed_open(&b);
+	*state = &b;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	bed_close(*state);
+	return 0;
+}
+
+static void
+has(const char *s, const char *part)
+{
+	if (strstr(s, part) == NULL)
+		fail_msg("\"%s\" is not in: %s", part, s);
+}
 
 /* --- which commands ------------------------------------------------------ */
 
@@ -226,14 +249,89 @@ test_answers(void **state)
 	free(copy);
 }
 
+/* --- several calls ------------------------------------------------------- */
+
+#define MARK \
+	"import os; os._exit(41 if os.path.isdir('/run/foray-batch') else 42)"
+#define OLD "def f():"
+
+/* n candidates that change nothing, then one that says where it ran, and one
+ * that is told. */
+static void
+call_try(struct bed *b, int n, const char *old_text, const char *new_text)
+{
+	json_t *edits = json_array(), *args;
+	char *text;
+
+	for (int i = 0; i < n + 2; i++) {
+		const char *old = i <= n ? OLD : old_text;
+
+		text = i < n ? xasprintf("\n" OLD "  # %d", i)
+		    : i == n ? xstrdup(MARK "\n" OLD)
+			     : xstrdup(new_text);
+		json_array_append_new(edits,
+		    json_pack("{s:[{s:s, s:s, s:s}]}", "changes", "path",
+			"m.py", "old", old, "new", text));
+		free(text);
+	}
+	args = json_pack("{s:s, s:i, s:o}", "check", "python3 -m unittest",
+	    "timeout_s", 60, "edits", edits);
+	assert_non_null(args);
+	text = json_text(args);
+	bed_call(b, "try_edits", text);
+	free(text);
+	json_decref(args);
+}
+
+/* Lanes last from call to call, but never see an older tree than they may. */
+static void
+test_calls(void **state)
+{
+	struct bed *b = *state;
+
+	bed_need_sandbox();
+	if (system("python3 -c 'import unittest' 2>/dev/null") != 0) {
+		print_message("skipped: no python3\n");
+		skip();
+	}
+	bed_text(b, "m.py", "X = 1\n\n\n" OLD "\n    return X + 1\n");
+	bed_text(b, "test_m.py",
+	    "import unittest, m\n\n\nclass T(unittest.TestCase):\n"
+	    "    def test_f(self):\n        self.assertEqual(m.f(), 10)\n");
+	call_try(b, 100, "X + 1", "X + 9");
+	/* Too few for lanes to be started, but there are some. */
+	call_try(b, 0, "X + 1", "X + 8");
+	bed_call(b, "edit_file",
+	    "{\"path\":\"m.py\",\"old\":\"X = 1\",\"new\":\"X = 4\"}");
+	call_try(b, 0, "X + 1", "X + 6");
+	call_try(b, 10, "X + 1", "X + 6");
+	bed_call(b, "run_command",
+	    "{\"command\":\"echo 'import os; os._exit(9)' >test_m.py\"}");
+	call_try(b, 10, "X + 1", "X + 6");
+	bed_finish(b, "done");
+	bed_run(b);
+	has(b->results.v[0], "exit 41");
+	has(b->results.v[0], "\"passed\":[102]");
+	has(b->results.v[1], "exit 41");
+	has(b->results.v[1], "\"passed\":[]");
+	has(b->results.v[3], "exit 42");
+	has(b->results.v[3], "\"passed\":[2]");
+	has(b->results.v[4], "exit 41");
+	has(b->results.v[4], "\"passed\":[12]");
+	assert_null(strstr(b->results.v[6], "exit 4"));
+	has(b->results.v[6], "exit 9");
+	bed_expect(b, "m.py", "X = 4\n\n\n" OLD "\n    return X + 1\n");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_commands),
-		T(test_long_commands),
-		T(test_scripts),
-		T(test_answers),
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_long_commands),
+		cmocka_unit_test(test_scripts),
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test_setup_teardown(test_calls, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
