@@ -300,11 +300,12 @@ batch_takes(const struct batch *b, const struct edits *es)
 struct lane *
 batch_lane(struct agent *a, struct batch *b, size_t k)
 {
-	struct lane *l = &b->lanes[k];
+	struct lane *l;
 	struct err e;
 
-	if (b->state == BATCH_OFF)
+	if (b->state == BATCH_OFF || k >= b->n_lanes)
 		return NULL;
+	l = &b->lanes[k];
 	if (lane_is_idle(l))
 		return l;
 	lane_clear(l);
@@ -322,10 +323,10 @@ batch_lane_lost(struct batch *b, size_t k, bool dirty)
 	b->lost++;
 	if (b->state == BATCH_PROVING)
 		batch_off(b,
-		    dirty ? "its tests change the tree"
+		    dirty ? "its tests leave something behind"
 			  : "it does not run in them");
 	else if (b->lost > LOST_MAX + b->failed / 16)
 		batch_off(b,
-		    dirty ? "its tests change the tree too often"
+		    dirty ? "its tests leave something behind too often"
 			  : "they break too often");
 }
