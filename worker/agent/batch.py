@@ -178,7 +178,7 @@ class Tree:
                 self.at_first[path] = st
             self.old[path] = old
             # Later by a second: bytecode is told from its source by that.
-            self.put(path, new, max(time.time_ns(),
+            self.put(path, new, max(int(time.time() * 1000000000),
                                     st.st_mtime_ns + 1000000000))
         self.accept()
 
