@@ -74,7 +74,9 @@ foray_SRCS := $(wildcard orchestrator/*.c orchestrator/*/*.c) \
 	orchestrator/monitor/supplied.c \
 	$(SANDBOX) $(PROTO) $(COMMON)
 foray-host_SRCS := $(wildcard worker/host/*.c) $(SANDBOX) $(PROTO) $(COMMON)
-foray-worker_SRCS := $(wildcard worker/agent/*.c) $(SANDBOX) $(PROTO) $(COMMON)
+# batch_script.c is made from worker/agent/batch.py
+foray-worker_SRCS := $(wildcard worker/agent/*.c) worker/agent/batch_script.c \
+	$(SANDBOX) $(PROTO) $(COMMON)
 foray_PKGS := $(PKGS_FORAY)
 foray-host_PKGS := $(PKGS_WORKER)
 foray-worker_PKGS := $(PKGS_WORKER)
@@ -119,6 +121,17 @@ $(BUILD)/orchestrator/monitor/supplied.c: $(MONITOR_RULES) \
 	$(say) GEN $@
 	$(Q)sh orchestrator/monitor/rules.sh $(MONITOR_RULES) >$@
 $(BUILD)/orchestrator/monitor/supplied.o: $(BUILD)/orchestrator/monitor/supplied.c \
+		$(BUILD)/.flags
+	$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# And the program that runs candidates in batches.
+$(BUILD)/worker/agent/batch_script.c: worker/agent/batch.py \
+		worker/agent/batch_script.sh
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)sh worker/agent/batch_script.sh worker/agent/batch.py >$@
+$(BUILD)/worker/agent/batch_script.o: $(BUILD)/worker/agent/batch_script.c \
 		$(BUILD)/.flags
 	$(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<

@@ -20,6 +20,7 @@
 #include "sandbox/stage.h"
 
 #define MERGED "@merged"
+#define UPPER "@upper" /* what was written to it */
 
 /* More read-only files in the tree than that are worth a mount namespace of
  * our own (1 ms): see shield.h. */
@@ -245,17 +246,21 @@ static int
 place_merged(struct work *w, struct err *e)
 {
 	struct sandbox_mount *m;
+	bool merged;
 	char *src;
 
 	for (size_t i = 0; i < w->spec.n_mounts; i++) {
 		m = &w->spec.mounts[i];
-		if (!is_bind(m) || !text_starts(m->src, MERGED))
+		if (!is_bind(m))
+			continue;
+		merged = text_starts(m->src, MERGED);
+		if (!merged && strcmp(m->src, UPPER) != 0)
 			continue;
 		if (!w->has_overlay)
 			return err_set(e, ERR_SANDBOX,
 			    "the spec wants an overlay and there is none");
-		src = xasprintf(
-		    "%s/m%s", w->overlay.dir, m->src + strlen(MERGED));
+		src = xasprintf("%s/%s%s", w->overlay.dir, merged ? "m" : "up",
+		    merged ? m->src + strlen(MERGED) : "");
 		free(m->src);
 		m->src = src;
 	}

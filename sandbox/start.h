@@ -31,7 +31,9 @@ struct stage;
 struct sandbox_start {
 	const struct sandbox_spec *spec;
 	const struct overlay *overlay; /* NULL: none. Its merged tree is what a
-					  mount with src "@merged" shows */
+					  mount with src "@merged" shows, its
+					  upper layer that with "@upper" (only
+					  set by programs: not in the JSON) */
 	int fds[3]; /* become 0, 1, 2; -1: /dev/null. Stay the caller's */
 	/* Root only (foray itself, not the host, which has dropped): stage
 	 * every source of the spec and drop the uid in the child; live are

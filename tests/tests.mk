@@ -9,7 +9,8 @@ demo: deps
 # --- unit tests -------------------------------------------------------------
 # A unit test links the libraries; one of a program's own folder names the
 # objects it needs beside them in test_X_OBJS.
-AGENT_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/agent/*.c)))
+AGENT_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/agent/*.c)) \
+	worker/agent/batch_script.c)
 HOST_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/host/*.c)))
 ORCH_OBJS := $(call objs,$(filter-out orchestrator/main.c \
 	$(wildcard orchestrator/cmd_*.c), \

@@ -5,7 +5,7 @@
 
 Parts: sandbox (a command in the inner sandbox against bare nested bwrap),
 start (a worker from ASSIGN to READY), memory (PSS of waiting workers), try (one
-candidate of try_edits), snapshot (of a 20,000-file tree against cp -a), turn,
+candidate of try_edits), batch (candidates a second of a Python check), snapshot (of a 20,000-file tree against cp -a), turn,
 fleet and cache (the model path, see model_path.py), rate (full sandboxes a
 second against bare bwrap), tree (a workspace over 50,000 files, and the patch of
 what changed in it), gate (verdicts on everyday commands). Only when asked for:
@@ -38,6 +38,8 @@ AIM_THOUSAND_KIB = 2560
 AIM_RATE = 0.8  # of bare bwrap
 AIM_READY_MS = 30
 AIM_VERDICT_US = 50
+AIM_CANDIDATES = 54  # a second, two at a time; 3 x the prototype's best
+AIM_OVERHEAD_MS = 12  # of a candidate, besides its own process
 
 SANDBOX_ROUNDS = 100
 START_RUNS = 6
@@ -46,6 +48,8 @@ MEMORY_WORKERS = 50
 MEMORY_RUN = 17
 CANDIDATES = 40
 TRY_ROUNDS = 5
+BATCH_ROUNDS = 4
+BATCH_BARE = 24
 TREE_FILES = 20000
 TREE_DIRS = 200
 SNAPSHOT_ROUNDS = 3
@@ -395,12 +399,105 @@ def part_try(b):
         whole.append(many)
         samples.append((many - few) / CANDIDATES)
     b.table.add("one candidate of try_edits", samples,
-                floor=("bare nested", b.inner_bare) if b.inner_bare else None)
+                floor=("bare nested", b.inner_bare) if b.inner_bare else None,
+                aim=("value", AIM_OVERHEAD_MS))
     if b.inner_bare_2:
         b.table.add("  bare nested bwrap, two at a time", b.inner_bare_2)
         b.table.add("  one candidate again", samples,
                     floor=("two at a time", b.inner_bare_2))
     b.table.add("foray tool try_edits with %d" % (CANDIDATES + 1), whole)
+
+
+BATCH_TESTS = 20
+BATCH_RUNNERS = (("unittest", "python3 -m unittest"),
+                 ("pytest", "%s -m pytest -q"))
+
+
+def batch_files():
+    """18 of 20 tests pass; the edits are all of the line that is wrong."""
+    tests = ["import unittest\n\nfrom calc import add, double\n\n\n"
+             "class T(unittest.TestCase):\n"]
+    for i in range(BATCH_TESTS - 2):
+        tests.append("    def test_double_%d(self):\n        self.assertEqual("
+                     "double(%d), %d)\n\n" % (i, i, 2 * i))
+    for i in range(2):
+        tests.append("    def test_add_%d(self):\n        self.assertEqual("
+                     "add(%d, 5), %d)\n\n" % (i, i, i + 5))
+    return {"calc.py": "def add(a, b):\n    return a - b\n\n\n"
+            "def double(a):\n    return a * 2\n",
+            "test_calc.py": "".join(tests).rstrip() + "\n"}
+
+
+def python_with_pytest():
+    for py in ("python3", "/usr/bin/python3"):
+        if subprocess.run([py, "-c", "import pytest"], check=False,
+                          stderr=subprocess.DEVNULL).returncode == 0:
+            return py
+    return None
+
+
+def bare_rate(argv, cwd, n):
+    """Bare processes a second, two at a time, nothing around them."""
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    begin, running = time.monotonic(), []
+    for i in range(n):
+        if len(running) == 2:
+            running.pop(0).wait()
+        running.append(subprocess.Popen(
+            argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    for p in running:
+        p.wait()
+    return n / (time.monotonic() - begin)
+
+
+def part_batch(b):
+    repo = b.repo("batch", batch_files())
+
+    def seconds(check, n):
+        edits = [{"changes": [{"path": "calc.py", "old": "return a - b",
+                               "new": "return a - b * %d" % (i + 2)}]}
+                 for i in range(n)]
+        begin = time.monotonic()
+        out = b.run([b.program("foray"), "tool", "-C", repo, "-t",
+                     "true", "try_edits",
+                     json.dumps({"check": check, "edits": edits})])
+        spent = time.monotonic() - begin
+        result = json.loads(json.loads(out)["result"])
+        if result["tried"] != n or result["passed"]:
+            raise Unmeasured("try_edits: %s" % out[:500])
+        return spent
+
+    def rate(check, few, many):
+        return (many - few) / (seconds(check, many) - seconds(check, few))
+
+    for name, command in BATCH_RUNNERS:
+        if "%s" in command:
+            py = python_with_pytest()
+            if py is None:
+                b.table.failed.append("batch: there is no pytest")
+                continue
+            command %= py
+        seconds(command, 1)  # the snapshot
+        got = {"bare": [], "plain": [], "batch": [], "all": []}
+        for _ in range(BATCH_ROUNDS):
+            got["bare"].append(bare_rate(command.split(), repo, BATCH_BARE))
+            # A shell's command: never in a batch.
+            got["plain"].append(rate(command + "; exit $?", 1, 25))
+            got["batch"].append(rate(command, 40, 200))
+            got["all"].append(100 / seconds(command, 100))
+        floor = ("bare processes", got["bare"])
+        t = b.table
+        t.add("%s: bare processes, two at a time" % name, got["bare"],
+              unit="a second")
+        t.add("  candidates, each in its sandbox", got["plain"],
+              unit="a second", floor=floor)
+        two = [2e3 / p - 2e3 / q for p, q in zip(got["plain"], got["bare"])]
+        t.add("    besides the process", two, unit="ms each, of one of two")
+        t.add("  candidates in batches", got["batch"], unit="a second",
+              floor=floor, aim=("at least", AIM_CANDIDATES))
+        t.add("  a call with 100, start and proofs included", got["all"],
+              unit="a second", floor=floor)
 
 
 def part_snapshot(b):
@@ -545,7 +642,7 @@ def part_gate(b):
 
 
 PARTS = {"sandbox": part_sandbox, "start": part_start, "memory": part_memory,
-         "try": part_try, "snapshot": part_snapshot, "rate": part_rate,
+         "try": part_try, "batch": part_batch, "snapshot": part_snapshot, "rate": part_rate,
          "tree": part_tree, "gate": part_gate, **model_path.PARTS}
 
 

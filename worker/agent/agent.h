@@ -33,6 +33,7 @@ struct outcome {
 	bool per_test;
 };
 
+struct batches;
 struct restore;
 
 struct agent {
@@ -52,11 +53,12 @@ struct agent {
 	bool audit_denied; /* the last AUDIT was: it is on record */
 	const char *call;  /* the model's id of the call being made, or NULL */
 	uint64_t calls, tools, tried;
-	unsigned outputs;     /* files /tmp/out-N.txt written */
-	unsigned dirs;        /* directories for candidates made */
-	bool no_overlay;      /* candidates must be copied */
-	struct flight flight; /* of candidates */
-	bool finished;        /* finish was accepted */
+	unsigned outputs;        /* files /tmp/out-N.txt written */
+	unsigned dirs;           /* directories for candidates made */
+	bool no_overlay;         /* candidates must be copied */
+	struct flight flight;    /* of candidates */
+	struct batches *batches; /* batch.h */
+	bool finished;           /* finish was accepted */
 	bool hook_ran; /* one in the workspace, since finish was accepted */
 };
 

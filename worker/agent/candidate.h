@@ -9,9 +9,9 @@
 #ifndef WORKER_AGENT_CANDIDATE_H
 #define WORKER_AGENT_CANDIDATE_H
 
-#include "common/json.h"
 #include "sandbox/overlay.h"
 #include "worker/agent/agent.h"
+#include "worker/agent/edits.h"
 #include "worker/agent/exec.h"
 
 struct candidate {
@@ -22,10 +22,20 @@ struct candidate {
 	bool started;
 };
 
-/* changes: [{path, old, new, line?}]. ERR_SANDBOX: no copy can be made;
- * anything else: this candidate can't be. */
-int candidate_start(struct agent *a, struct candidate *c, const json_t *changes,
-    const char *check, uint64_t timeout_ms, struct err *e);
+#define CANDIDATE_KEEP 16384 /* of its output's head, and of the tail */
+
+/* Open, then run: with the edits in it. ERR_SANDBOX: no copy can be made. */
+int candidate_start(struct agent *a, struct candidate *c,
+    const struct edits *es, const char *check, uint64_t timeout_ms,
+    struct err *e);
 void candidate_clear(struct candidate *c);
+
+/* The same in two steps, for what changes spec or x between them. */
+void candidate_open(struct agent *a, struct candidate *c, const char *check,
+    uint64_t timeout_ms);
+/* may_copy: when no overlay can be had. */
+int candidate_run(struct agent *a, struct candidate *c, const struct edits *es,
+    bool may_copy, struct err *e);
+bool candidate_has_overlay(const struct agent *a);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "common/log.h"
 #include "common/path.h"
+#include "worker/agent/batch.h"
 #include "worker/agent/command.h"
 #include "worker/agent/restore.h"
 
@@ -12,9 +13,11 @@
 #define GUARD_CANDIDATE_MAX 16
 
 void
-command_spec(const struct agent *a, const struct sandbox_spec *base,
+command_spec(struct agent *a, const struct sandbox_spec *base,
     const char *command, struct sandbox_spec *ret)
 {
+	if (base == &a->cfg.inner)
+		batch_rest(a);
 	restore_all(a->restore);
 	spec_copy(ret, base);
 	spec_set_cwd(ret, a->cfg.workdir);

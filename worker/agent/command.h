@@ -7,7 +7,7 @@
 
 /* A copy of base that runs `sh -c command` in the working directory. Where
  * protected files could not be made read-only they are put right here. */
-void command_spec(const struct agent *a, const struct sandbox_spec *base,
+void command_spec(struct agent *a, const struct sandbox_spec *base,
     const char *command, struct sandbox_spec *ret);
 
 /* Make the protected files read-only in both inner specs, the reproducer's

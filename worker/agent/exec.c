@@ -45,6 +45,10 @@ take(struct exec *x, const char *p, size_t len)
 			x->full_max = 0; /* a full disk: go on without */
 	}
 	x->total += len;
+	if (x->sink != NULL) {
+		x->heard |= x->sink(x->sink_arg, p, len);
+		return;
+	}
 	room = x->keep - x->head.len;
 	n = len < room ? len : room;
 	(void)buf_add(&x->head, p, n); /* its maximum is keep */
@@ -77,9 +81,8 @@ hand_out(struct exec *x, int *listen_fd)
 		log_warn("%s", e.text);
 }
 
-/* How many processes of this worker's group were killed for want of memory. */
-static uint64_t
-oom_count(void)
+uint64_t
+exec_oom_count(void)
 {
 	uint64_t n = 0;
 	struct buf b;
@@ -105,7 +108,7 @@ exec_start(struct exec *x, struct err *e)
 	if (x->spec->egress)
 		s.ret_listen = &listen_fd;
 	x->state = EXEC_IDLE;
-	x->oom_before = oom_count();
+	x->oom_before = exec_oom_count();
 	buf_init(&x->head, x->keep);
 	if ((r = fd_pipe(pfd)) < 0)
 		return err_set(e, r, "pipe: %s", strerror(-r));
@@ -116,7 +119,7 @@ exec_start(struct exec *x, struct err *e)
 			goto fail;
 		}
 	}
-	s.fds[0] = in;
+	s.fds[0] = x->in_fd > 0 ? x->in_fd : in;
 	s.fds[1] = s.fds[2] = pfd[1];
 	if (x->err_fd > 0)
 		s.fds[2] = x->err_fd;
@@ -178,7 +181,7 @@ finish(struct exec *x)
 	if (x->timed_out || x->too_much)
 		x->ran = true;
 	if (x->status != 0)
-		x->oom = oom_count() - x->oom_before;
+		x->oom = exec_oom_count() - x->oom_before;
 	x->state = EXEC_DONE;
 }
 
@@ -252,8 +255,10 @@ exec_wait(struct exec **jobs, size_t n, uint64_t wait_ms)
 
 			if (x == NULL || x->state != EXEC_RUNNING)
 				continue;
-			if (check(x, now))
+			if (check(x, now) || x->heard) {
+				x->heard = false;
 				return x;
+			}
 			if (x->out_fd >= 0) {
 				who[np] = x;
 				p[np++] =
@@ -309,6 +314,13 @@ run_watched(struct exec *x)
 		if (loop_now_ms() - x->started_ms > LOOK_OFTEN_MS)
 			wait = LOOK_LATER_MS;
 	}
+}
+
+void
+exec_extend(struct exec *x, uint64_t ms)
+{
+	x->deadline_ms = loop_now_ms() + ms;
+	x->total = 0;
 }
 
 int

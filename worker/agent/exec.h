@@ -32,6 +32,11 @@ struct exec {
 	const struct overlay *overlay;
 	const void *input;
 	size_t input_len;
+	int in_fd; /* becomes stdin instead; 0 or -1: none. Stays yours */
+	/* Takes the output instead of its being kept; true: exec_wait() is to
+	 * return, though the job runs on. */
+	bool (*sink)(void *arg, const char *p, size_t len);
+	void *sink_arg;
 	uint64_t timeout_ms; /* 0: none */
 	uint64_t stall_ms;   /* exec_run() ends a loop after this much processor
 			      * time (stall.h); 0: never */
@@ -58,7 +63,7 @@ struct exec {
 	struct sandbox_proc proc;
 	int pidfd, out_fd;
 	int line_fd; /* egress.h; 0 or -1: no network */
-	bool exited;
+	bool exited, heard;
 	int wait_status;
 	uint64_t started_ms, deadline_ms, drain_ms;
 	uint64_t oom_before;
@@ -69,12 +74,16 @@ struct exec {
 };
 
 int exec_start(struct exec *x, struct err *e);
-/* Waits until one of the running jobs is done, at most wait_ms; NULL: none.
- * jobs[i] may be NULL. */
+/* Waits until one of the running jobs is done (or its sink says so), at most
+ * wait_ms; NULL: none. jobs[i] may be NULL. */
 struct exec *exec_wait(struct exec **jobs, size_t n, uint64_t wait_ms);
 /* Start and wait. */
 int exec_run(struct exec *x, struct err *e);
 void exec_kill(struct exec *x);
+/* A running job gets so many more ms from now, and its output counts afresh. */
+void exec_extend(struct exec *x, uint64_t ms);
+/* How many processes of this worker's group were killed for want of memory. */
+uint64_t exec_oom_count(void);
 /* The output as it came, with a line about what was left out. */
 int exec_text(const struct exec *x, struct buf *ret);
 void exec_clear(struct exec *x);

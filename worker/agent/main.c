@@ -22,6 +22,7 @@
 #include "sandbox/limits.h"
 #include "sandbox/profile.h"
 #include "worker/agent/agent.h"
+#include "worker/agent/batch.h"
 #include "worker/agent/command.h"
 #include "worker/agent/restore.h"
 
@@ -162,6 +163,7 @@ do_task(struct agent *a)
 static void
 clear(struct agent *a)
 {
+	batch_free(a);
 	link_close(a->link);
 	outcome_clear(&a->out);
 	strv_clear(&a->written);

@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "worker/agent/agent.h"
+#include "worker/agent/batch.h"
 #include "worker/agent/hook.h"
 #include "worker/agent/tool.h"
 
@@ -474,6 +475,8 @@ make_call(
 	struct buf context;
 	struct err e;
 
+	if (t != &tool_try_edits)
+		batch_rest(a);
 	buf_init(&context, BUF_NOMAX);
 	if (hook_before(a, t, args, &context, r)) {
 		a->audit_denied = false;
