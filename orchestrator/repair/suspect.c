@@ -18,6 +18,8 @@
 #define W_OUTPUT 0.6f /* named in the output */
 #define LINE_FACTOR 2.5f
 #define STEP_FACTOR 0.92f /* one call further from the test */
+#define STEPS_UNKNOWN 6   /* for what is executed by ways unseen */
+#define UNRUN_FACTOR 0.05f
 
 struct unit { /* one test: lines of a test file */
 	uint32_t file;
@@ -34,6 +36,8 @@ struct work {
 	struct unit unit[UNITS_MAX];
 	size_t n_unit;
 	float *evidence;    /* a node */
+	float *reach;       /* a node: by the call graph */
+	uint8_t *steps;     /* a node: calls from the nearest failing test */
 	float *line_weight; /* of the source in hand */
 };
 
@@ -301,18 +305,29 @@ root(float x)
 	return r;
 }
 
+static float
+nearness(uint8_t steps)
+{
+	float near = 1;
+
+	if (steps == GRAPH_FAR)
+		steps = STEPS_UNKNOWN;
+	for (uint8_t d = 0; d < steps && d < 20; d++)
+		near *= STEP_FACTOR;
+	return near;
+}
+
 /* Ochiai: failed(f) / sqrt(all failing * (failed(f) + passed(f))). */
 static void
 add_reach(struct work *w)
 {
 	struct graph *g = &w->g;
-	uint8_t *reach = xmalloc(g->n_node + 1), *best;
+	uint8_t *reach = xmalloc(g->n_node + 1);
 	float *failed = xcalloc(g->n_node + 1, sizeof *failed);
 	float *passed = xcalloc(g->n_node + 1, sizeof *passed);
 	size_t n_failing = 0;
 
-	best = xmalloc(g->n_node + 1);
-	memset(best, GRAPH_FAR, g->n_node + 1);
+	memset(w->steps, GRAPH_FAR, g->n_node + 1);
 	for (size_t u = 0; u < w->n_unit; u++) {
 		const struct unit *t = &w->unit[u];
 
@@ -327,25 +342,19 @@ add_reach(struct work *w)
 				failed[k]++;
 			else
 				passed[k]++;
-			if (t->failing && reach[k] < best[k])
-				best[k] = reach[k];
+			if (t->failing && reach[k] < w->steps[k])
+				w->steps[k] = reach[k];
 		}
 	}
-	for (size_t k = 0; k < g->n_node && n_failing > 0; k++) {
-		float near = 1;
-
-		for (uint8_t d = 0; d < best[k] && d < 20; d++)
-			near *= STEP_FACTOR;
-		if (failed[k] > 0)
-			w->evidence[k] += W_REACH * near * failed[k] /
+	for (size_t k = 0; k < g->n_node; k++) {
+		if (n_failing == 0)
+			w->reach[k] = 1;
+		else if (failed[k] > 0)
+			w->reach[k] = W_REACH * nearness(w->steps[k]) *
+			    failed[k] /
 			    root((float)n_failing * (failed[k] + passed[k]));
 	}
-	if (n_failing == 0) {
-		for (size_t k = 0; k < g->n_node; k++)
-			w->evidence[k] += 1;
-	}
 	free(reach);
-	free(best);
 	free(failed);
 	free(passed);
 }
@@ -403,6 +412,47 @@ mention_line(struct work *w, size_t file, uint32_t line, bool last)
 		w->line_weight[line - 1] *= LINE_FACTOR;
 }
 
+/* What a line of this node weighs, but for mentions of the line itself. */
+static float
+weigh(const struct work *w, size_t node, const struct spectrum_line *l)
+{
+	float other = 0, reach = 0;
+	uint8_t steps = GRAPH_FAR;
+
+	if (node < w->g.n_node) {
+		other = w->evidence[node];
+		reach = w->reach[node];
+		steps = w->steps[node];
+	}
+	switch (l->kind) {
+	case SPECTRUM_RUN:
+		return W_BASE + other + W_REACH * nearness(steps) * l->ochiai;
+	case SPECTRUM_UNRUN:
+		return UNRUN_FACTOR * (W_BASE + other);
+	default: /* a constant, a table: of use to what uses it */
+		return W_BASE + other + reach;
+	}
+}
+
+static float *
+source_weights(struct work *w, size_t k)
+{
+	const struct source *s = w->files[k];
+	const struct spectrum *sp = w->f->spectrum;
+	float *weight = xcalloc(s->n_line + 1, sizeof *weight);
+	struct spectrum_line *l = xcalloc(s->n_line + 1, sizeof *l);
+
+	if (sp != NULL)
+		spectrum_lines(sp, spectrum_find(sp, s->path), s, l);
+	for (uint32_t line = 1; line <= s->n_line; line++)
+		weight[line - 1] =
+		    weigh(w, graph_node(&w->g, k, line), &l[line - 1]);
+	free(l);
+	w->line_weight = weight;
+	each_mention(w, k, mention_line);
+	return weight;
+}
+
 void
 suspect_lines(const struct suspect_facts *f, struct source *const *files,
     size_t n_src, size_t n, float **ret)
@@ -411,6 +461,8 @@ suspect_lines(const struct suspect_facts *f, struct source *const *files,
 
 	graph_build(&w.g, files, n);
 	w.evidence = xcalloc(w.g.n_node + 1, sizeof *w.evidence);
+	w.reach = xcalloc(w.g.n_node + 1, sizeof *w.reach);
+	w.steps = xmalloc(w.g.n_node + 1);
 	for (size_t k = n_src; k < n && k < w.g.n_files; k++)
 		find_units(&w, k);
 	for (size_t k = n_src; k < n; k++)
@@ -421,20 +473,10 @@ suspect_lines(const struct suspect_facts *f, struct source *const *files,
 		each_mention(&w, k, mention_source);
 	add_reach(&w);
 	add_names(&w);
-	for (size_t k = 0; k < n_src; k++) {
-		const struct source *s = files[k];
-		float *weight = xcalloc(s->n_line + 1, sizeof *weight);
-
-		for (uint32_t line = 1; line <= s->n_line; line++) {
-			size_t node = graph_node(&w.g, k, line);
-
-			weight[line - 1] =
-			    W_BASE + (node < w.g.n_node ? w.evidence[node] : 0);
-		}
-		w.line_weight = weight;
-		each_mention(&w, k, mention_line);
-		ret[k] = weight;
-	}
+	for (size_t k = 0; k < n_src; k++)
+		ret[k] = source_weights(&w, k);
 	free(w.evidence);
+	free(w.reach);
+	free(w.steps);
 	graph_clear(&w.g);
 }

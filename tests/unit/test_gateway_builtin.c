@@ -19,10 +19,16 @@ struct world {
 	char *text[FILES_MAX];
 	const char *wanted; /* the check passes when a file holds this */
 	size_t tried, batches, biggest;
-	bool broken;    /* tools answer with errors */
-	bool no_fix;    /* nothing ever passes */
-	bool half;      /* try_edits stops in the middle of each batch */
-	json_t *finish; /* what was finished with */
+	bool broken; /* tools answer with errors */
+	bool no_fix; /* nothing ever passes */
+	bool half;   /* try_edits stops in the middle of each batch */
+	/* What tracing gives: counts and rows; NULL: nothing, as without an
+	 * interpreter. forged: with a nonce of its own. */
+	const char *spectrum;
+	bool forged;
+	size_t traced;    /* calls for that */
+	json_int_t first; /* line of the first edit that was tried */
+	json_t *finish;   /* what was finished with */
 };
 
 static const char inventory[] = "def restock(stock, wanted, limit):\n"
@@ -62,7 +68,7 @@ world_clear(struct world *w)
 }
 
 static json_t *
-conversation(const char *role, const char *id)
+conversation_ms(const char *role, const char *id, int test_ms)
 {
 	json_t *facts =
 	    json_pack("{s:s, s:s?, s:s, s:[s], s:[s], s:s, s:i, s:i, s:[s]}",
@@ -70,7 +76,7 @@ conversation(const char *role, const char *id)
 		"restock is wrong", "tests", "python3 -m pytest", "failing",
 		"tests/test_inventory.py::test_restock_at_limit", "output",
 		"tests/test_inventory.py:4: AssertionError\n```json\n{\n",
-		"test_ms", 400, "parallel", 2, "guarded",
+		"test_ms", test_ms, "parallel", 2, "guarded",
 		"tests/test_inventory.py");
 	char *text = json_dumps(facts, JSON_INDENT(2));
 	char *user = xasprintf("Fix it.\n\n```json\n%s\n```\n", text);
@@ -81,6 +87,12 @@ conversation(const char *role, const char *id)
 	free(text);
 	json_decref(facts);
 	return conv;
+}
+
+static json_t *
+conversation(const char *role, const char *id)
+{
+	return conversation_ms(role, id, 400);
 }
 
 static size_t
@@ -124,6 +136,26 @@ read_file(const struct world *w, const json_t *args)
 	return xasprintf("%s (lines 1-%zu of %zu)\n%s", path, n, n, text);
 }
 
+/* The nonce stands in the name of the tracer's directory. */
+static char *
+trace_output(struct world *w, const json_t *args)
+{
+	const char *command =
+	    json_string_value(json_object_get(args, "command"));
+	const char *p = strstr(command, "/foray-trace-");
+	char nonce[17];
+
+	assert_non_null(p);
+	w->traced++;
+	snprintf(nonce, sizeof nonce, "%s", p + strlen("/foray-trace-"));
+	if (w->spectrum == NULL || strstr(command, "pytest") == NULL)
+		return xstrdup("exit status 127\nsh: 1: not found\n");
+	if (w->forged)
+		nonce[3] = nonce[3] == '0' ? '1' : '0';
+	return xasprintf("exit status 0\nforay-spectrum %s %send %s\n", nonce,
+	    w->spectrum, nonce);
+}
+
 static char *
 try_edits(struct world *w, const json_t *args)
 {
@@ -132,7 +164,12 @@ try_edits(struct world *w, const json_t *args)
 	size_t i, n = 0, limit = json_array_size(edits);
 	char *text;
 
-	w->batches++;
+	if (w->batches++ == 0)
+		w->first = json_integer_value(json_object_get(
+		    json_array_get(
+			json_object_get(json_array_get(edits, 0), "changes"),
+			0),
+		    "line"));
 	if (limit > w->biggest)
 		w->biggest = limit;
 	if (w->half)
@@ -173,6 +210,8 @@ run_tool(struct world *w, const char *name, const json_t *args)
 			       "tests/test_inventory.py\n[4 entries]");
 	if (strcmp(name, "read_file") == 0)
 		return read_file(w, args);
+	if (strcmp(name, "run_command") == 0)
+		return trace_output(w, args);
 	if (strcmp(name, "try_edits") == 0)
 		return try_edits(w, args);
 	if (strcmp(name, "edit_file") == 0) {
@@ -292,6 +331,61 @@ test_explore_fixes(void **state)
 	json_decref(conv);
 	world_clear(&w);
 	builtin_free(b);
+}
+
+/* The first edit that an explorer tries, given what tracing gives. */
+static json_int_t
+first_line(const char *spectrum, bool forged)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H1");
+	struct world w;
+
+	world_init(&w);
+	w.spectrum = spectrum;
+	w.forged = forged;
+	w.no_fix = true;
+	run_plan(b, &w);
+	assert_int_equal(w.traced, 2);
+	until_finish(b, &w, "w1", conv);
+	assert_int_equal(w.traced, 2); /* the planner alone */
+	json_decref(conv);
+	world_clear(&w);
+	builtin_free(b);
+	return w.first;
+}
+
+static void
+test_spectrum(void **state)
+{
+	static const char price[] = "1 1\n= inventory.py\n"
+				    "x 1,7\n0/1 2-3\n- 4\n1/0 8\n";
+
+	(void)state;
+	assert_int_equal(first_line(NULL, false), 4);
+	assert_int_equal(first_line(price, false), 8);
+	assert_int_equal(first_line(price, true), 4);
+	assert_int_equal(first_line("1 1\n= inventory.py\n1/1 8", false), 4);
+}
+
+/* An explorer without a plan asks itself; slow tests are not run once more. */
+static void
+test_spectrum_asked(void **state)
+{
+	(void)state;
+	for (int slow = 0; slow < 2; slow++) {
+		struct builtin *b = builtin_create(0);
+		json_t *conv =
+		    conversation_ms("explore", NULL, slow ? 9000 : 400);
+		struct world w;
+
+		world_init(&w);
+		until_finish(b, &w, "w1", conv);
+		assert_int_equal(w.traced, slow ? 0 : 2);
+		json_decref(conv);
+		world_clear(&w);
+		builtin_free(b);
+	}
 }
 
 static void
@@ -456,6 +550,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_explore_fixes),
+		cmocka_unit_test(test_spectrum),
+		cmocka_unit_test(test_spectrum_asked),
 		cmocka_unit_test(test_explore_refutes),
 		cmocka_unit_test(test_worker_gone),
 		cmocka_unit_test(test_restart),
