@@ -18,7 +18,9 @@
 #define W_OUTPUT 0.6f /* named in the output */
 #define LINE_FACTOR 2.5f
 #define STEP_FACTOR 0.92f /* one call further from the test */
-#define STEPS_UNKNOWN 6   /* for what is executed by ways unseen */
+/* Executed by failing tests only. Ochiai is cubed: measured on mutants, it
+ * ranks lines well, but is too flat beside the yields of the operators. */
+#define W_RUN 16.0f
 #define UNRUN_FACTOR 0.05f
 
 struct unit { /* one test: lines of a test file */
@@ -37,7 +39,6 @@ struct work {
 	size_t n_unit;
 	float *evidence;    /* a node */
 	float *reach;       /* a node: by the call graph */
-	uint8_t *steps;     /* a node: calls from the nearest failing test */
 	float *line_weight; /* of the source in hand */
 };
 
@@ -305,29 +306,18 @@ root(float x)
 	return r;
 }
 
-static float
-nearness(uint8_t steps)
-{
-	float near = 1;
-
-	if (steps == GRAPH_FAR)
-		steps = STEPS_UNKNOWN;
-	for (uint8_t d = 0; d < steps && d < 20; d++)
-		near *= STEP_FACTOR;
-	return near;
-}
-
 /* Ochiai: failed(f) / sqrt(all failing * (failed(f) + passed(f))). */
 static void
 add_reach(struct work *w)
 {
 	struct graph *g = &w->g;
-	uint8_t *reach = xmalloc(g->n_node + 1);
+	uint8_t *reach = xmalloc(g->n_node + 1), *best;
 	float *failed = xcalloc(g->n_node + 1, sizeof *failed);
 	float *passed = xcalloc(g->n_node + 1, sizeof *passed);
 	size_t n_failing = 0;
 
-	memset(w->steps, GRAPH_FAR, g->n_node + 1);
+	best = xmalloc(g->n_node + 1);
+	memset(best, GRAPH_FAR, g->n_node + 1);
 	for (size_t u = 0; u < w->n_unit; u++) {
 		const struct unit *t = &w->unit[u];
 
@@ -342,19 +332,25 @@ add_reach(struct work *w)
 				failed[k]++;
 			else
 				passed[k]++;
-			if (t->failing && reach[k] < w->steps[k])
-				w->steps[k] = reach[k];
+			if (t->failing && reach[k] < best[k])
+				best[k] = reach[k];
 		}
 	}
-	for (size_t k = 0; k < g->n_node; k++) {
-		if (n_failing == 0)
-			w->reach[k] = 1;
-		else if (failed[k] > 0)
-			w->reach[k] = W_REACH * nearness(w->steps[k]) *
-			    failed[k] /
+	for (size_t k = 0; k < g->n_node && n_failing > 0; k++) {
+		float near = 1;
+
+		for (uint8_t d = 0; d < best[k] && d < 20; d++)
+			near *= STEP_FACTOR;
+		if (failed[k] > 0)
+			w->reach[k] = W_REACH * near * failed[k] /
 			    root((float)n_failing * (failed[k] + passed[k]));
 	}
+	if (n_failing == 0) {
+		for (size_t k = 0; k < g->n_node; k++)
+			w->reach[k] = 1;
+	}
 	free(reach);
+	free(best);
 	free(failed);
 	free(passed);
 }
@@ -417,16 +413,15 @@ static float
 weigh(const struct work *w, size_t node, const struct spectrum_line *l)
 {
 	float other = 0, reach = 0;
-	uint8_t steps = GRAPH_FAR;
 
 	if (node < w->g.n_node) {
 		other = w->evidence[node];
 		reach = w->reach[node];
-		steps = w->steps[node];
 	}
 	switch (l->kind) {
 	case SPECTRUM_RUN:
-		return W_BASE + other + W_REACH * nearness(steps) * l->ochiai;
+		return W_BASE + other +
+		    W_RUN * l->ochiai * l->ochiai * l->ochiai;
 	case SPECTRUM_UNRUN:
 		return UNRUN_FACTOR * (W_BASE + other);
 	default: /* a constant, a table: of use to what uses it */
@@ -462,7 +457,6 @@ suspect_lines(const struct suspect_facts *f, struct source *const *files,
 	graph_build(&w.g, files, n);
 	w.evidence = xcalloc(w.g.n_node + 1, sizeof *w.evidence);
 	w.reach = xcalloc(w.g.n_node + 1, sizeof *w.reach);
-	w.steps = xmalloc(w.g.n_node + 1);
 	for (size_t k = n_src; k < n && k < w.g.n_files; k++)
 		find_units(&w, k);
 	for (size_t k = n_src; k < n; k++)
@@ -477,6 +471,5 @@ suspect_lines(const struct suspect_facts *f, struct source *const *files,
 		ret[k] = source_weights(&w, k);
 	free(w.evidence);
 	free(w.reach);
-	free(w.steps);
 	graph_clear(&w.g);
 }
