@@ -31,6 +31,11 @@ static const struct way ways[] = {
 	    "PYTHONDONTWRITEBYTECODE=1; "
 	    "export PYTHONPATH PYTHONDONTWRITEBYTECODE",
 	    "python3 -I -S \"$d/report.py\"" },
+	{ DIALECT_JS,
+	    { { "trace.js", "trace.js" }, { "report.js", "report.js" } },
+	    "NODE_OPTIONS=\"${NODE_OPTIONS:+$NODE_OPTIONS }--require=$d/trace.js\"; "
+	    "export NODE_OPTIONS",
+	    "NODE_OPTIONS= node \"$d/report.js\"" },
 };
 
 static const char *
