@@ -2,6 +2,7 @@
 
 #include "common/hash.h"
 #include "common/log.h"
+#include "common/text.h"
 #include "orchestrator/repair/trace.h"
 
 #define MARK "/foray-trace-"
@@ -17,9 +18,12 @@ struct way {
 	unsigned dialects;
 	struct {
 		const char *script, *name;
-	} file[3];          /* the first by a call of its own */
-	const char *before; /* makes the test command find the tracer */
-	const char *report; /* writes the report, given the nonce */
+	} file[3];
+	size_t n_first;      /* so many files by a call of their own */
+	bool copy;           /* always in a copy of the tree */
+	const char *prepare; /* a row of its own */
+	const char *before;  /* makes the test command find the tracer */
+	const char *report;  /* writes the report, given the nonce */
 };
 
 static const struct way ways[] = {
@@ -27,15 +31,27 @@ static const struct way ways[] = {
 	    { { "trace.py", "sitecustomize.py" },
 		{ "monitor.py", "foray_monitor.py" },
 		{ "report.py", "report.py" } },
+	    1, false, "",
 	    "PYTHONPATH=\"$d${PYTHONPATH:+:$PYTHONPATH}\" "
 	    "PYTHONDONTWRITEBYTECODE=1; "
 	    "export PYTHONPATH PYTHONDONTWRITEBYTECODE",
 	    "python3 -I -S \"$d/report.py\"" },
 	{ DIALECT_JS,
-	    { { "trace.js", "trace.js" }, { "report.js", "report.js" } },
-	    "NODE_OPTIONS=\"${NODE_OPTIONS:+$NODE_OPTIONS }--require=$d/trace.js\"; "
-	    "export NODE_OPTIONS",
+	    { { "trace.js", "trace.js" }, { "report.js", "report.js" } }, 1,
+	    false, "",
+	    "NODE_OPTIONS=\"${NODE_OPTIONS:+$NODE_OPTIONS }"
+	    "--require=$d/trace.js\"; export NODE_OPTIONS",
 	    "NODE_OPTIONS= node \"$d/report.js\"" },
+	{ DIALECT_C,
+	    { { "hook.c", "hook.c" }, { "cc.sh", "cc.sh" },
+		{ "gcov.sh", "gcov.sh" } },
+	    2, true,
+	    "mkdir \"$d/bin\" \"$d/t\" && for c in cc gcc c++ g++; do "
+	    "cp \"$d/cc.sh\" \"$d/bin/$c\"; done && chmod +x \"$d\"/bin/* && "
+	    "cc -c -o \"$d/hook.o\" \"$d/hook.c\" || exit 1\n",
+	    "PATH=\"$d/bin:$PATH\" FORAY_TRACE=\"$d/t\" MAKEFLAGS=B; "
+	    "export PATH FORAY_TRACE MAKEFLAGS",
+	    "sh \"$d/gcov.sh\"" },
 };
 
 static const char *
@@ -110,14 +126,14 @@ trace_commands(const char *test, enum token_dialect d, bool copy,
 	buf_init(&a, COMMAND_MAX);
 	add_place(&a, nonce);
 	(void)buf_adds(&a, "mkdir -m 700 \"$d\" && pwd >\"$d/tree\" && ");
-	add_file(&a, w->file[0].name, script(w->file[0].script), nonce);
 	buf_init(&b, COMMAND_MAX);
 	add_place(&b, nonce);
-	for (size_t i = 1; i < nitems(w->file) && w->file[i].name; i++)
-		add_file(&b, w->file[i].name, script(w->file[i].script), nonce);
-	if (copy)
+	for (size_t i = 0; i < nitems(w->file) && w->file[i].name; i++)
+		add_file(i < w->n_first ? &a : &b, w->file[i].name,
+		    script(w->file[i].script), nonce);
+	if (copy || w->copy)
 		add_copy(&b);
-	(void)buf_printf(&b, "(%s; sh -c ", w->before);
+	(void)buf_printf(&b, "%s(%s; sh -c ", w->prepare, w->before);
 	add_quoted(&b, test);
 	(void)buf_printf(
 	    &b, ") >/dev/null 2>&1 </dev/null\n%s %s\n", w->report, nonce);
@@ -129,6 +145,20 @@ trace_commands(const char *test, enum token_dialect d, bool copy,
 	ret[0] = buf_detach(&a, NULL);
 	ret[1] = buf_detach(&b, NULL);
 	return 2;
+}
+
+/* Compiled by what writes counters; others of the dialect are not traced. */
+static bool
+is_c(const char *path)
+{
+	static const char *const ends[] = { ".c", ".h", ".cc", ".cpp", ".cxx",
+		".hpp", ".hh" };
+
+	for (size_t i = 0; i < nitems(ends); i++) {
+		if (text_ends(path, ends[i]))
+			return true;
+	}
+	return false;
 }
 
 /* Of most of what was read and is no test. */
@@ -144,7 +174,9 @@ main_dialect(const struct reading *r)
 		if (f->test || f->failed || f->text.len == 0)
 			continue;
 		d = dialect_of(f->path, buf_str(&f->text), f->text.len);
-		bytes[d] += f->text.len;
+		if (d == DIALECT_C && !is_c(f->path))
+			d = DIALECT_NONE;
+		bytes[d] += d != DIALECT_NONE ? f->text.len : 0;
 		if (bytes[d] > bytes[best])
 			best = d;
 	}

@@ -9,7 +9,7 @@ printf '#pragma GCC diagnostic ignored "-Woverlength-strings"\n\n'
 printf 'const struct trace_script trace_scripts[] = {\n'
 for file; do
 	case $file in
-	*.js) comment='^[ 	]*//' ;;
+	*.js | *.c) comment='^[ 	]*//' ;;
 	*) comment='^[ 	]*#' ;;
 	esac
 	printf '\t{ "%s",\n' "${file##*/}"

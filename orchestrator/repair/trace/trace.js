@@ -125,7 +125,7 @@ function hook() {
     const run = proto.runInAsyncScope;
     proto.runInAsyncScope = function runInAsyncScope(fn, self, ...args) {
         if (this.constructor.name !== 'Test' || fn !== this.fn ||
-            typeof fn !== 'function' || !('parent' in this))
+            typeof fn !== 'function' || !this.parent)
             return run.call(this, fn, self, ...args);
         const test = begin(this.name);
         const last = args[args.length - 1];
