@@ -1,9 +1,11 @@
 #!/bin/sh
 # gcov.sh NONCE - the report (spectrum.h) from what hook.c left: one directory a
 # test beside this file, with counters whose notes are in the copy of the tree.
+# What a failing row looks at may have been computed before the row above it, so
+# what that one executed counts as executed by both.
 d=${0%/*}
 tree=$d/copy
-for t in "$d"/t/[fpx].*; do
+for t in "$d"/t/*.*.[fpx]; do
 	test -d "$t" || exit 1
 	printf 'test %s\n' "${t##*/}"
 	find "$t" -name '*.gcda' | while IFS= read -r f; do
@@ -12,6 +14,32 @@ for t in "$d"/t/[fpx].*; do
 	done
 	(cd "$tree" && find "$t" -name '*.gcda' -exec gcov -t {} + 2>/dev/null)
 done | awk -v tree="$(cd "$tree" && pwd -P)/" -v nonce="$1" '
+function failing(key,  part) {
+	bad[key]++
+	split(key, part, SUBSEP)
+	weight[part[1]]++
+}
+function finish(  key, seen) {
+	for (key in now) {
+		seen = 1
+		if (what == "x")
+			other[key] = 1
+		else if (what == "p")
+			good[key]++
+		else
+			failing(key)
+	}
+	if (seen)
+		tests[what]++
+	for (key in before) {
+		if (what == "f" && seen && !(key in now))
+			failing(key)
+	}
+	delete before
+	for (key in now)
+		before[key] = 1
+	delete now
+}
 function flush(  i) {
 	if (from > 0)
 		row = row (row == "" ? "" : ",") from (to > from ? "-" to : "")
@@ -60,11 +88,12 @@ function report(f,  l, k, n, i, kinds) {
 	return text
 }
 $1 == "test" && NF == 2 {
-	if (seen)
-		tests[what]++
-	what = substr($2, 1, 1)
-	seen = 0
-	number++
+	finish()
+	split($2, name, ".")
+	if (name[1] != pid)
+		delete before
+	pid = name[1]
+	what = name[3]
 	next
 }
 {
@@ -91,21 +120,10 @@ $1 == "test" && NF == 2 {
 		most[file] = line
 	if (count !~ /^[0-9]/ || count + 0 == 0)
 		next
-	seen = 1
-	if (what == "x")
-		other[file, line] = 1
-	else if (had[file, line] != number) {
-		had[file, line] = number
-		if (what == "f") {
-			bad[file, line]++
-			weight[file]++
-		} else
-			good[file, line]++
-	}
+	now[file, line] = 1
 }
 END {
-	if (seen)
-		tests[what]++
+	finish()
 	size = 0
 	body = ""
 	while (1) {
@@ -115,12 +133,12 @@ END {
 				best = f
 		if (best == "")
 			break
-		part = report(best)
+		piece = report(best)
 		delete most[best]
-		if (size + length(part) > 14000)
+		if (size + length(piece) > 14000)
 			continue
-		size += length(part)
-		body = body part
+		size += length(piece)
+		body = body piece
 	}
 	if (body != "")
 		printf "foray-spectrum %s %d %d\n%send %s\n", nonce, tests["f"],

@@ -1,7 +1,7 @@
 // hook.c - linked into the programs of a C or C++ project that is built with
 // --coverage, so that its tests are told apart: a row of the output that says
 // how a test went ("ok 3 - title", "FAIL title") ends it, and what was executed
-// since the row before goes to a directory of its own, KIND.PID.NUMBER in
+// since the row before goes to a directory of its own, PID.NUMBER.KIND in
 // FORAY_TRACE; KIND is f, p or x (nobody knows). Without such rows a program
 // that is a test by its name is one test.
 #define _GNU_SOURCE
@@ -36,8 +36,8 @@ take(char kind)
 {
 	char dir[4200];
 
-	snprintf(dir, sizeof dir, "%s/%c.%d.%u", place, kind, (int)getpid(),
-	    taken++);
+	snprintf(dir, sizeof dir, "%s/%d.%04u.%c", place, (int)getpid(),
+	    taken++, kind);
 	setenv("GCOV_PREFIX", dir, 1);
 	__gcov_dump();
 	__gcov_reset();
