@@ -263,10 +263,13 @@ body_of(const struct source *s, const struct spectrum_line *v, int region)
 {
 	const struct region *r = &s->region[region];
 	uint32_t first = r->first_line, last = r->last_line;
+	uint32_t i = r->first_tok;
 	struct spectrum_line x;
 
-	if (r->first_tok < s->n_tok && s->tok[r->first_tok].line > first)
-		first = s->tok[r->first_tok].line;
+	while (i < r->last_tok && s->tok[i].kind == TOK_NEWLINE)
+		i++;
+	if (i <= r->last_tok && s->tok[i].line > first)
+		first = s->tok[i].line;
 	if (last > first + BODY_MAX)
 		last = first + BODY_MAX;
 	x = most(v, first, last);
