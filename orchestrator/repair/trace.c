@@ -80,8 +80,9 @@ find_way(unsigned dialect)
 static void
 add_file(struct buf *b, const char *name, const char *text, const char *nonce)
 {
-	(void)buf_printf(
-	    b, "cat >\"$d/%s\" <<'%s' && :\n%s%s\n", name, nonce, text, nonce);
+	/* By its whole name, for who reads the record: "$d" says little. */
+	(void)buf_printf(b, "cat >\"$TMPDIR%s%s/%s\" <<'%s' && :\n%s%s\n", MARK,
+	    nonce, name, nonce, text, nonce);
 }
 
 static void
@@ -100,7 +101,8 @@ add_quoted(struct buf *b, const char *s)
 static void
 add_place(struct buf *b, const char *nonce)
 {
-	(void)buf_printf(b, "d=\"${TMPDIR:-/tmp}%s%s\"\n", MARK, nonce);
+	(void)buf_printf(
+	    b, "TMPDIR=\"${TMPDIR:-/tmp}\"\nd=\"$TMPDIR%s%s\"\n", MARK, nonce);
 }
 
 /* Into a copy of the tree, when it is not too large for one. */

@@ -50,7 +50,8 @@ look(struct stream *s)
 
 	s->row[s->len] = '\0';
 	for (i = 0; i < sizeof heads / sizeof heads[0]; i++) {
-		if (strncmp(s->row, heads[i].head, strlen(heads[i].head)) == 0 &&
+		if (strncmp(s->row, heads[i].head, strlen(heads[i].head)) ==
+			0 &&
 		    rows++ < TESTS_MAX) {
 			take(heads[i].kind);
 			return;
