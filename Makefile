@@ -69,9 +69,10 @@ COMMON := $(wildcard common/*.c)
 PROTO := $(wildcard proto/*.c)
 # profiles.c is made from sandbox/profiles/
 SANDBOX := $(wildcard sandbox/*.c sandbox/policy/*.c) sandbox/profiles.c
-# supplied.c is made from orchestrator/monitor/rules/
+# supplied.c is made from orchestrator/monitor/rules/, trace_scripts.c from
+# orchestrator/repair/trace/
 foray_SRCS := $(wildcard orchestrator/*.c orchestrator/*/*.c) \
-	orchestrator/monitor/supplied.c \
+	orchestrator/monitor/supplied.c orchestrator/repair/trace_scripts.c \
 	$(SANDBOX) $(PROTO) $(COMMON)
 foray-host_SRCS := $(wildcard worker/host/*.c) $(SANDBOX) $(PROTO) $(COMMON)
 # batch_script.c is made from worker/agent/batch.py
@@ -133,6 +134,18 @@ $(BUILD)/worker/agent/batch_script.c: worker/agent/batch.py \
 	$(Q)sh worker/agent/batch_script.sh worker/agent/batch.py >$@
 $(BUILD)/worker/agent/batch_script.o: $(BUILD)/worker/agent/batch_script.c \
 		$(BUILD)/.flags
+	$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# And the tracers of the built-in model.
+TRACERS := $(wildcard orchestrator/repair/trace/*)
+$(BUILD)/orchestrator/repair/trace_scripts.c: $(TRACERS) \
+		orchestrator/repair/trace.sh
+	@mkdir -p $(@D)
+	$(say) GEN $@
+	$(Q)sh orchestrator/repair/trace.sh $(TRACERS) >$@
+$(BUILD)/orchestrator/repair/trace_scripts.o: \
+		$(BUILD)/orchestrator/repair/trace_scripts.c $(BUILD)/.flags
 	$(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 

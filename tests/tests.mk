@@ -15,7 +15,7 @@ HOST_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/host/*.c)))
 ORCH_OBJS := $(call objs,$(filter-out orchestrator/main.c \
 	$(wildcard orchestrator/cmd_*.c), \
 	$(wildcard orchestrator/*.c orchestrator/*/*.c) \
-	orchestrator/monitor/supplied.c))
+	orchestrator/monitor/supplied.c orchestrator/repair/trace_scripts.c))
 LIB_OBJS := $(call objs,$(SANDBOX) $(PROTO) $(COMMON))
 
 UNIT := $(wildcard tests/unit/test_*.c)

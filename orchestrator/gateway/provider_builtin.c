@@ -11,6 +11,7 @@
 #include "orchestrator/gateway/builtin_priv.h"
 #include "orchestrator/repair/reading.h"
 #include "orchestrator/repair/suspect.h"
+#include "orchestrator/repair/trace.h"
 
 #define WORKERS_MAX 4000
 
@@ -106,14 +107,16 @@ builtin_worker_gone(struct builtin *b, const char *worker)
 
 /* Candidates from what was read. */
 static void
-build_queue(struct builtin *b, const struct reading *r, const struct facts *f)
+build_queue(struct builtin *b, const struct reading *r, const struct facts *f,
+    const struct trace *t)
 {
 	struct source *files[BUILTIN_SOURCES_MAX];
 	float *weight[BUILTIN_SOURCES_MAX];
 	struct cands c = { 0 };
 	size_t n = 0;
 	struct suspect_facts sf = { .output = f->output,
-		.failing = &f->failing };
+		.failing = &f->failing,
+		.spectrum = t->found ? &t->spectrum : NULL };
 
 	for (int pass = 0; pass < 2; pass++) { /* sources, then tests */
 		for (size_t i = 0; i < r->n_file && n < BUILTIN_SOURCES_MAX;
@@ -173,13 +176,14 @@ builtin_stuck(const json_t *conv, const struct facts *f, const char *reason)
 }
 
 /*
- * Read what is needed for the queue. NULL: the queue is there. Otherwise the
- * reply that asks for more, or gives up.
+ * Read what is needed for the queue, and see what the tests execute. NULL: the
+ * queue is there. Otherwise the reply that asks for more, or gives up.
  */
 static json_t *
 read_sources(struct builtin *b, const json_t *conv, const struct facts *f)
 {
 	struct reading r;
+	struct trace t = { 0 };
 	json_t *reply = NULL;
 	size_t n;
 
@@ -196,9 +200,15 @@ read_sources(struct builtin *b, const json_t *conv, const struct facts *f)
 	if (n > 0)
 		goto out;
 	json_decref(reply);
+	trace_scan(&t, conv);
+	reply = dialog_reply("Which lines do the tests execute?");
+	if (!t.asked && trace_ask(reply, conv, f, &r) > 0)
+		goto out;
+	json_decref(reply);
 	reply = NULL;
-	build_queue(b, &r, f);
+	build_queue(b, &r, f, &t);
 out:
+	trace_clear(&t);
 	reading_clear(&r);
 	return reply;
 }

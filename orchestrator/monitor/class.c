@@ -188,13 +188,24 @@ path_is_outside(const char *path)
 	    !has_component(path, tools, nitems(tools));
 }
 
+/* The directory for temporary files, which is the worker's own and goes with
+ * it. */
+static bool
+is_temporary(const char *path)
+{
+	return text_starts(path, "/tmp/") || text_starts(path, "$TMPDIR/");
+}
+
 bool
 path_is_later(const char *path)
 {
 	static const char *const bases[] = { ".bashrc", ".bash_profile",
 		".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv",
-		".zprofile", ".envrc", "authorized_keys", "sitecustomize.py",
-		"usercustomize.py", ".gitconfig" };
+		".zprofile", ".envrc", "authorized_keys", ".gitconfig" };
+	/* Run by every Python that is told to look there: how tests are traced,
+	 * where the directory is a temporary one. */
+	static const char *const python[] = { "sitecustomize.py",
+		"usercustomize.py" };
 	static const char *const whole[] = { ".git/hooks/*", "*/.git/hooks/*",
 		".git/config", "*/.git/config", ".vscode/tasks.json",
 		".vscode/launch.json", ".vscode/settings.json", ".husky/*",
@@ -205,6 +216,8 @@ path_is_later(const char *path)
 		".foray/settings.json" };
 
 	return any(bases, nitems(bases), path_base(path)) ||
+	    (any(python, nitems(python), path_base(path)) &&
+		!is_temporary(path)) ||
 	    any(whole, nitems(whole), path);
 }
 

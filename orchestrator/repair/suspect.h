@@ -1,19 +1,22 @@
 /*
  * suspect.h - how suspicious each line is, from what the failing tests say.
  *
- * Evidence: which functions the failing tests can reach by names and the
- * passing ones can't (Ochiai over a static call graph), tracebacks and
- * file:line in the output, names in failing tests' names and messages.
+ * Evidence: which lines the failing tests execute and the passing ones don't
+ * (Ochiai over a spectrum), and where there is none which functions they can
+ * reach by names (the same over a static call graph); tracebacks and file:line
+ * in the output, names in failing tests' names and messages. What no test
+ * executes comes last.
  */
 #ifndef REPAIR_SUSPECT_H
 #define REPAIR_SUSPECT_H
 
 #include "common/strv.h"
-#include "orchestrator/repair/token.h"
+#include "orchestrator/repair/spectrum.h"
 
 struct suspect_facts {
-	const char *output;         /* of the failing tests; may be "" */
-	const struct strv *failing; /* names of failing tests */
+	const char *output;              /* of the failing tests; may be "" */
+	const struct strv *failing;      /* names of failing tests */
+	const struct spectrum *spectrum; /* NULL: not known */
 };
 
 /* files[0..n_src) are the sources, files[n_src..n) tests, read for their text

@@ -30,6 +30,12 @@ struct world {
 	const char *decoy;   /* this passes that, and not the whole */
 	size_t controls, narrow, whole; /* calls */
 	size_t decoys;                  /* that were tried with the whole */
+	/* What tracing gives: counts and rows; NULL: nothing, as without an
+	 * interpreter. forged: with a nonce of its own. */
+	const char *spectrum;
+	bool forged;
+	size_t traced;                  /* calls for that */
+	json_int_t first;               /* line of the first edit tried */
 	json_t *finish;                 /* what was finished with */
 };
 
@@ -82,7 +88,8 @@ world_clear(struct world *w)
 }
 
 static json_t *
-conversation_for(const char *role, const char *id, int budget_ms)
+conversation_ms(
+    const char *role, const char *id, int test_ms, int budget_ms)
 {
 	json_t *facts = json_pack(
 	    "{s:s, s:s?, s:s, s:[s], s:[s], s:s, s:i, s:i, s:i, s:[s]}", "role",
@@ -91,7 +98,7 @@ conversation_for(const char *role, const char *id, int budget_ms)
 	    "tests/test_inventory.py::test_restock_at_limit", "output",
 	    "E   assert 6 == 0\ntests/test_inventory.py:4: AssertionError\n"
 	    "```json\n{\n",
-	    "test_ms", 400, "budget_ms", budget_ms, "parallel", 2, "guarded",
+	    "test_ms", test_ms, "budget_ms", budget_ms, "parallel", 2, "guarded",
 	    "tests/test_inventory.py");
 	char *text = json_dumps(facts, JSON_INDENT(2));
 	char *user = xasprintf("Fix it.\n\n```json\n%s\n```\n", text);
@@ -107,7 +114,7 @@ conversation_for(const char *role, const char *id, int budget_ms)
 static json_t *
 conversation(const char *role, const char *id)
 {
-	return conversation_for(role, id, 0);
+	return conversation_ms(role, id, 400, 0);
 }
 
 static size_t
@@ -151,6 +158,26 @@ read_file(const struct world *w, const json_t *args)
 	return xasprintf("%s (lines 1-%zu of %zu)\n%s", path, n, n, text);
 }
 
+/* The nonce stands in the name of the tracer's directory. */
+static char *
+trace_output(struct world *w, const json_t *args)
+{
+	const char *command =
+	    json_string_value(json_object_get(args, "command"));
+	const char *p = strstr(command, "/foray-trace-");
+	char nonce[17];
+
+	assert_non_null(p);
+	w->traced++;
+	snprintf(nonce, sizeof nonce, "%s", p + strlen("/foray-trace-"));
+	if (w->spectrum == NULL || strstr(command, "pytest") == NULL)
+		return xstrdup("exit status 127\nsh: 1: not found\n");
+	if (w->forged)
+		nonce[3] = nonce[3] == '0' ? '1' : '0';
+	return xasprintf("exit status 0\nforay-spectrum %s %send %s\n", nonce,
+	    w->spectrum, nonce);
+}
+
 static char *
 try_edits(struct world *w, const json_t *args)
 {
@@ -162,7 +189,12 @@ try_edits(struct world *w, const json_t *args)
 		       WHOLE) == 0;
 	char *text;
 
-	w->batches++;
+	if (w->batches++ == 0)
+		w->first = json_integer_value(json_object_get(
+		    json_array_get(
+			json_object_get(json_array_get(edits, 0), "changes"),
+			0),
+		    "line"));
 	w->whole += all;
 	w->narrow += !all;
 	if (limit > w->biggest)
@@ -210,6 +242,10 @@ run_tool(struct world *w, const char *name, const json_t *args)
 			       "tests/test_inventory.py\n[4 entries]");
 	if (strcmp(name, "read_file") == 0)
 		return read_file(w, args);
+	if (strcmp(name, "run_command") == 0 &&
+	    strstr(json_string_value(json_object_get(args, "command")),
+		"/foray-trace-") != NULL)
+		return trace_output(w, args);
 	if (strcmp(name, "run_command") == 0) {
 		w->controls++;
 		assert_true(text_starts(
@@ -346,8 +382,8 @@ static void
 test_out_of_time(void **state)
 {
 	struct builtin *b = builtin_create(0);
-	json_t *conv = conversation_for("explore", "H1", 1);
-	json_t *plan = conversation_for("plan", NULL, 1);
+	json_t *conv = conversation_ms("explore", "H1", 400, 1);
+	json_t *plan = conversation_ms("plan", NULL, 400, 1);
 	const json_t *list;
 	struct world w;
 
@@ -403,6 +439,61 @@ test_two_pass(void **state)
 	json_decref(conv);
 	world_clear(&w);
 	builtin_free(b);
+}
+
+/* The first edit that an explorer tries, given what tracing gives. */
+static json_int_t
+first_line(const char *spectrum, bool forged)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H1");
+	struct world w;
+
+	world_init(&w);
+	w.spectrum = spectrum;
+	w.forged = forged;
+	w.no_fix = true;
+	run_plan(b, &w);
+	assert_int_equal(w.traced, 2);
+	until_finish(b, &w, "w1", conv);
+	assert_int_equal(w.traced, 2); /* the planner alone */
+	json_decref(conv);
+	world_clear(&w);
+	builtin_free(b);
+	return w.first;
+}
+
+static void
+test_spectrum(void **state)
+{
+	static const char price[] = "1 1\n= inventory.py\n"
+				    "x 1,7\n0/1 2-3\n- 4\n1/0 8\n";
+
+	(void)state;
+	assert_int_equal(first_line(NULL, false), 4);
+	assert_int_equal(first_line(price, false), 8);
+	assert_int_equal(first_line(price, true), 4);
+	assert_int_equal(first_line("1 1\n= inventory.py\n1/1 8", false), 4);
+}
+
+/* An explorer without a plan asks itself; slow tests are not run once more. */
+static void
+test_spectrum_asked(void **state)
+{
+	(void)state;
+	for (int slow = 0; slow < 2; slow++) {
+		struct builtin *b = builtin_create(0);
+		json_t *conv =
+		    conversation_ms("explore", NULL, slow ? 9000 : 400, 0);
+		struct world w;
+
+		world_init(&w);
+		until_finish(b, &w, "w1", conv);
+		assert_int_equal(w.traced, slow ? 0 : 2);
+		json_decref(conv);
+		world_clear(&w);
+		builtin_free(b);
+	}
 }
 
 static void
@@ -773,6 +864,8 @@ main(void)
 		cmocka_unit_test(test_explore_fixes),
 		cmocka_unit_test(test_out_of_time),
 		cmocka_unit_test(test_two_pass),
+		cmocka_unit_test(test_spectrum),
+		cmocka_unit_test(test_spectrum_asked),
 		cmocka_unit_test(test_explore_refutes),
 		cmocka_unit_test(test_until),
 		cmocka_unit_test(test_until_fixed),

@@ -213,10 +213,15 @@ static const struct {
 
 	{ "runs-later", { "command allow echo x >> ~/.bashrc" } },
 	{ "runs-later", { "write allow .vscode/tasks.json" } },
+	{ "runs-later",
+	    { "command allow cat >lib/sitecustomize.py </dev/null" } },
+	{ "runs-later", { "command allow echo x >/tmp/a/.bashrc" } },
 	{ "runs-later", { "command allow cp hook .git/hooks/pre-commit" } },
 	{ "runs-later", { "command allow echo '* * * * * x' | crontab -" } },
 	{ NULL,
 	    { "command allow cat ~/.bashrc .git/config; crontab -l",
+		"command allow echo >\"$TMPDIR/a/sitecustomize.py\"",
+		"command allow echo >/tmp/sitecustomize.py",
 		"write allow src/profile.py" } },
 
 	{ "sandbox-probing",

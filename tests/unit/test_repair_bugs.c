@@ -23,6 +23,7 @@
 #include "common/text.h"
 #include "orchestrator/repair/queue.h"
 #include "orchestrator/repair/suspect.h"
+#include "orchestrator/repair/trace.h"
 
 #define FILES_MAX 60
 #define RANK_MAX 400
@@ -39,6 +40,7 @@ static const char *const must[] = { "c-csv", "c-jobqueue", "c-matrix",
 
 static const char *dir = "tests/bugs";
 static bool all;
+static size_t all_tried;
 
 static void
 load(struct repo *r, const char *root, const char *rel, bool tests)
@@ -207,23 +209,54 @@ tried_until(struct queue *q, size_t rank)
 }
 
 static void
-run_bug(const char *root, const char *test, struct buf *out)
+run_in(const char *tmp, const char *command, struct buf *out)
 {
-	char tmp[] = "/tmp/repair-bug-XXXXXX";
 	struct strv argv = { 0 };
 	struct spawn sp = {
 		.argv = &argv, .out = out, .err = out, .timeout_ms = 60000
 	};
 	struct spawn_result res;
 
-	if (mkdtemp(tmp) == NULL)
-		return;
 	strv_addl(&argv, "sh", "-c", NULL);
-	strv_addf(
-	    &argv, "cp -r '%s/.' '%s' && cd '%s' && %s", root, tmp, tmp, test);
+	strv_addf(&argv, "TMPDIR='%s'; export TMPDIR; cd '%s/repo'\n%s", tmp,
+	    tmp, command);
 	(void)spawn_run(&sp, &res, NULL);
 	strv_clear(&argv);
+}
+
+/* The tests' output, and which lines they execute. */
+static bool
+run_bug(const char *root, const char *test, enum token_dialect d,
+    struct buf *out, struct spectrum *ret)
+{
+	char tmp[] = "/tmp/repair-bug-XXXXXX", *call[TRACE_MAX_CALLS], *copy;
+	char *abs = realpath(root, NULL);
+	struct buf report;
+	size_t n;
+	bool found;
+
+	if (abs == NULL || mkdtemp(tmp) == NULL) {
+		free(abs);
+		return false;
+	}
+	buf_init(&report, 1 << 20);
+	copy = xasprintf("%s/repo", tmp);
+	(void)mkdir(copy, 0700);
+	free(copy);
+	copy = xasprintf("cp -r '%s/.' '%s/repo'", abs, tmp);
+	run_in(tmp, copy, out);
+	free(copy);
+	run_in(tmp, test, out);
+	n = trace_commands(test, d, false, "0123456789abcdef", call);
+	for (size_t i = 0; i < n; i++) {
+		run_in(tmp, call[i], &report);
+		free(call[i]);
+	}
+	found = spectrum_parse(ret, buf_str(&report), "0123456789abcdef") == 0;
+	buf_clear(&report);
 	(void)path_rmtree(tmp, NULL);
+	free(abs);
+	return found;
 }
 
 static size_t
@@ -233,6 +266,7 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	struct buf out, old, new_text;
 	struct strv names = { 0 };
 	struct suspect_facts f = { .failing = &names };
+	struct spectrum sp = { 0 };
 	struct cands c = { 0 };
 	float *weight[FILES_MAX];
 	struct queue *q;
@@ -241,7 +275,7 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	const char *file = json_string_value(json_object_get(bug, "file"));
 	uint32_t line =
 	    (uint32_t)json_integer_value(json_object_get(bug, "line"));
-	size_t rank;
+	size_t rank, tried;
 
 	buf_init(&out, 1 << 20);
 	buf_init(&old, 65536);
@@ -249,7 +283,10 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	load(&r, root, "", false);
 	r.n_src = r.n;
 	load(&r, root, "", true);
-	run_bug(root, json_string_value(json_object_get(bug, "test")), &out);
+	if (run_bug(root, json_string_value(json_object_get(bug, "test")),
+		dialect_of(file, NULL, 0), &out, &sp) &&
+	    getenv("REPAIR_BUGS_NO_SPECTRUM") == NULL)
+		f.spectrum = &sp;
 	failing_names(buf_str(&out), &names);
 	f.output = buf_str(&out);
 	if (getenv("REPAIR_BUGS_OUTPUT") != NULL)
@@ -263,7 +300,8 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	printf("# %-14s rank %5zu of %5zu  %-20s hypotheses %2zu  "
 	       "4 workers: %zu\n",
 	    name, rank, queue_n_cand(q), op, queue_n_hypo(q),
-	    tried_until(q, rank));
+	    tried = tried_until(q, rank));
+	all_tried += tried;
 	if (getenv("REPAIR_BUGS_VERBOSE") != NULL) {
 		for (size_t i = 0; i < r.n_src; i++) {
 			for (size_t k = 0; k < r.src[i]->n_region; k++)
@@ -286,6 +324,7 @@ one_bug(const char *name, json_t *bug, const char *patch)
 			    queue_hypo(q, i)->total,
 			    queue_hypo(q, i)->sentence);
 	}
+	spectrum_clear(&sp);
 	queue_free(q);
 	for (size_t i = 0; i < r.n; i++) {
 		if (i < r.n_src)
@@ -346,7 +385,8 @@ test_bugs(void **state)
 		free(list[i]);
 	}
 	free(list);
-	printf("# %d missing, %d beyond rank %d\n", missing, far, RANK_MAX);
+	printf("# %d missing, %d beyond rank %d, %zu tried\n", missing, far,
+	    RANK_MAX, all_tried);
 	if (!all)
 		assert_int_equal(n_must, nitems(must));
 }
