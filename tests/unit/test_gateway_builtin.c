@@ -34,9 +34,9 @@ struct world {
 	 * interpreter. forged: with a nonce of its own. */
 	const char *spectrum;
 	bool forged;
-	size_t traced;                  /* calls for that */
-	json_int_t first;               /* line of the first edit tried */
-	json_t *finish;                 /* what was finished with */
+	size_t traced;    /* calls for that */
+	json_int_t first; /* line of the first edit tried */
+	json_t *finish;   /* what was finished with */
 };
 
 static const char inventory[] = "def restock(stock, wanted, limit):\n"
@@ -88,8 +88,7 @@ world_clear(struct world *w)
 }
 
 static json_t *
-conversation_ms(
-    const char *role, const char *id, int test_ms, int budget_ms)
+conversation_ms(const char *role, const char *id, int test_ms, int budget_ms)
 {
 	json_t *facts = json_pack(
 	    "{s:s, s:s?, s:s, s:[s], s:[s], s:s, s:i, s:i, s:i, s:[s]}", "role",
@@ -98,8 +97,8 @@ conversation_ms(
 	    "tests/test_inventory.py::test_restock_at_limit", "output",
 	    "E   assert 6 == 0\ntests/test_inventory.py:4: AssertionError\n"
 	    "```json\n{\n",
-	    "test_ms", test_ms, "budget_ms", budget_ms, "parallel", 2, "guarded",
-	    "tests/test_inventory.py");
+	    "test_ms", test_ms, "budget_ms", budget_ms, "parallel", 2,
+	    "guarded", "tests/test_inventory.py");
 	char *text = json_dumps(facts, JSON_INDENT(2));
 	char *user = xasprintf("Fix it.\n\n```json\n%s\n```\n", text);
 	json_t *conv = json_pack("[{s:s, s:s}, {s:s, s:s}]", "role", "system",

@@ -20,7 +20,7 @@ struct trial {
 	uint64_t timeout_ms;
 	bool stop_on_pass;
 	uint64_t end_ms; /* loop_now_ms() when all are over; 0: none */
-	size_t n; /* edits */
+	size_t n;        /* edits */
 	/* results */
 	size_t done;
 	json_t *passed;    /* yours, an array of numbers from 1 */
