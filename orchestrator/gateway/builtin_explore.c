@@ -137,8 +137,8 @@ give_up(struct builtin *b, struct worker *w, const json_t *conv,
 /* Call try_edits for the first of n candidates; what is too much for one
  * call goes back. */
 static void
-start_trial(struct builtin *b, const json_t *conv, json_t *reply, const uint32_t *cand,
-    size_t n, const struct step *check, bool stop)
+start_trial(struct builtin *b, const json_t *conv, json_t *reply,
+    const uint32_t *cand, size_t n, const struct step *check, bool stop)
 {
 	size_t keep = n;
 	json_t *args = trial_args(b->q, cand, &keep, check, stop);

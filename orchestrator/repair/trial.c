@@ -38,8 +38,8 @@ void
 trial_within(json_t *args, uint64_t s)
 {
 	if (s != UINT64_MAX)
-		json_object_set_new(args, "within_s",
-		    json_integer(s > 0 ? (json_int_t)s : 1));
+		json_object_set_new(
+		    args, "within_s", json_integer(s > 0 ? (json_int_t)s : 1));
 }
 
 json_t *
