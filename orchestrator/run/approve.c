@@ -59,13 +59,6 @@ asked_free(struct asked *q)
 	free(q);
 }
 
-char *
-approve_key(const char *act, const char *subject, const char *detail)
-{
-	return xasprintf(
-	    "%s\n%s\n%s", act, subject, detail != NULL ? detail : "");
-}
-
 static bool
 is_granted(const struct approvals *a, const char *act, const char *subject,
     const char *detail)
@@ -267,16 +260,7 @@ approve_next(struct approvals *a)
 	if (q == NULL || terminal_busy(a->terminal))
 		return;
 	buf_init(&b, BUF_NOMAX);
-	(void)buf_printf(&b, "%s wants (%s):\n  ", q->worker, q->act);
-	(void)text_escape(&b, q->subject, strlen(q->subject));
-	(void)buf_adds(&b, "\n");
-	if (q->detail != NULL && *q->detail != '\0') {
-		(void)buf_adds(&b, "  ");
-		(void)text_escape(&b, q->detail, strlen(q->detail));
-		(void)buf_adds(&b, "\n");
-	}
-	(void)text_escape(&b, q->reason, strlen(q->reason));
-	(void)buf_adds(&b, "\n");
+	approve_words(q, &b);
 	terminal_ask(a->terminal, buf_str(&b), a->wait_ms);
 	buf_clear(&b);
 }

@@ -416,6 +416,34 @@ def terminal(box):
                   name + ": who said so is on record")
 
 
+def write_asked(box):
+    """What would be written is shown; "for this run" is for the file."""
+    repo = box.repo("gate-write", lib.SMALL)
+    notes = [("edit_file", {"path": "notes", "old": "",
+                            "new": "first\nsecond \x1b[2J\n"}),
+             ("edit_file", {"path": "notes", "old": "second \x1b[2J",
+                            "new": "third"}),
+             ("edit_file", {"path": "more", "old": "", "new": "x\n"})]
+    with FakeServer(turns(*notes), key=KEY) as s:
+        settings(box, {"ask": ["Edit(/notes)", "Edit(/more)"]},
+                 providers={"openai": {
+                     "api": "openai-chat", "base_url": s.base("openai"),
+                     "key_env": "OPENAI_API_KEY"}})
+        r, shown = ask(box, repo, s, ["r\n", "n\n"], "--ask", "prompt")
+    lib.equal([(e["subject"], e["verdict"], e["by"])
+               for e in r.all("permission")],
+              [("notes", "allow", "person, run"),
+               ("notes", "allow", "person, run"), ("more", "deny", "person")],
+              "writes: one answer for a file", "%s\n%s" % (r, shown))
+    lib.check("+ first" in shown and "+ second" in shown and "+ x" in shown,
+              "writes: what would be written is shown", shown)
+    lib.check("third" not in shown and "\x1b[2J" not in shown and
+              '"new"' not in shown, "writes: that and nothing else", repr(shown))
+    lines = [x for x in audit(box) if x["act"] == "write"]
+    lib.check(any("third" in json.dumps(x["detail"]) for x in lines),
+              "writes: what was written is on record", lines)
+
+
 def main():
     with lib.Box() as box:
         command_line(box)
@@ -428,6 +456,7 @@ def main():
         hostile_settings(box)
         patch_judged(box)
         terminal(box)
+        write_asked(box)
     lib.done()
 
 

@@ -313,6 +313,36 @@ test_unified_files(void **state)
 	patch_clear(&p);
 }
 
+static void
+said_is(const char *old, const char *new_text, const char *want)
+{
+	char *s = edit_said(old, strlen(old), new_text, strlen(new_text));
+
+	assert_string_equal(s, want);
+	free(s);
+}
+
+static void
+test_said(void **state)
+{
+	char big[4000];
+	char *s;
+
+	(void)state;
+	said_is("", "", "{\"old\":\"\",\"new\":\"\"}");
+	said_is(
+	    "a\nb\nc\n", "a\nx\nc\n", "{\"old\":\"b\\n\",\"new\":\"x\\n\"}");
+	said_is("a\nc\n", "a\nb\nc\n", "{\"old\":\"\",\"new\":\"b\\n\"}");
+	said_is("a\nb\nb\n", "a\nb\n", "{\"old\":\"b\\n\",\"new\":\"\"}");
+	said_is("ab", "aab", "{\"old\":\"ab\",\"new\":\"aab\"}");
+	said_is("same\n", "same\n", "{\"old\":\"\",\"new\":\"\"}");
+	said_is("b\n", "xb\n", "{\"old\":\"b\\n\",\"new\":\"xb\\n\"}");
+	memset(big, '\001', sizeof big); /* six bytes each, escaped */
+	s = edit_said("", 0, big, sizeof big);
+	assert_in_range(strlen(s), 6000, 8000);
+	free(s);
+}
+
 int
 main(void)
 {
@@ -325,6 +355,7 @@ main(void)
 		cmocka_unit_test(test_envelope_files),
 		cmocka_unit_test(test_unified),
 		cmocka_unit_test(test_unified_files),
+		cmocka_unit_test(test_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

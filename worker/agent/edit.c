@@ -9,7 +9,9 @@
 #include <ctype.h>
 #include <errno.h>
 
+#include "common/json.h"
 #include "common/log.h"
+#include "common/text.h"
 #include "worker/agent/edit.h"
 
 #define MAX_LISTED 20
@@ -386,4 +388,39 @@ out:
 	norm_clear(&old);
 	norm_clear(&fresh);
 	return r;
+}
+
+static bool
+begins_line(const char *s, size_t at)
+{
+	return at == 0 || s[at - 1] == '\n';
+}
+
+char *
+edit_said(const char *old, size_t old_len, const char *new_text, size_t new_len)
+{
+	size_t most = old_len < new_len ? old_len : new_len;
+	size_t head = 0, tail = 0, i;
+	json_t *j;
+	char *text;
+
+	for (i = 0; i < most && old[i] == new_text[i]; i++)
+		if (old[i] == '\n')
+			head = i + 1;
+	for (i = 1;
+	     i <= most - head && old[old_len - i] == new_text[new_len - i]; i++)
+		if (begins_line(old, old_len - i) &&
+		    begins_line(new_text, new_len - i))
+			tail = i;
+	old_len -= head + tail;
+	new_len -= head + tail;
+	j = json_pack("{s:o, s:o}", "old",
+	    json_str_lossy(
+		old + head, text_cut(old + head, old_len, EDIT_SAID_MAX)),
+	    "new",
+	    json_str_lossy(new_text + head,
+		text_cut(new_text + head, new_len, EDIT_SAID_MAX)));
+	text = json_text(j);
+	json_decref(j);
+	return text;
 }

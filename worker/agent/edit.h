@@ -29,6 +29,12 @@ int edit_apply(const char *name, const char *src, size_t len,
     const struct edit *ed, struct buf *ret, struct edit_done *done,
     struct err *e);
 
+/* The lines in which two texts differ, for a person and for the record: JSON,
+ * {"old", "new"}, each at most EDIT_SAID_MAX bytes of them. free() it. */
+#define EDIT_SAID_MAX 1000
+char *edit_said(
+    const char *old, size_t old_len, const char *new_text, size_t new_len);
+
 /* A NUL byte: not a text. */
 bool edit_is_binary(const char *s, size_t len);
 

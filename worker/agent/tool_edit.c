@@ -16,6 +16,7 @@ make_edit(struct agent *a, const char *path, const char *rel,
 	struct edit_done done;
 	struct buf data, fresh;
 	bool exists = false;
+	char *said = NULL;
 	int rc;
 
 	buf_init(&data, TREEFS_MAX_FILE);
@@ -33,7 +34,8 @@ make_edit(struct agent *a, const char *path, const char *rel,
 	if ((rc = edit_apply(
 		 path, buf_str(&data), data.len, ed, &fresh, &done, e)) < 0)
 		goto out;
-	if ((rc = agent_audit(a, "write", rel, NULL, e)) < 0 ||
+	said = edit_said(buf_str(&data), data.len, buf_str(&fresh), fresh.len);
+	if ((rc = agent_audit(a, "write", rel, said, e)) < 0 ||
 	    (rc = treefs_write(&a->fs, rel, buf_str(&fresh), fresh.len, 0, e)) <
 		0)
 		goto out;
@@ -51,6 +53,7 @@ make_edit(struct agent *a, const char *path, const char *rel,
 		tool_printf(r, "%s: replaced at line %llu", path,
 		    (unsigned long long)done.line);
 out:
+	free(said);
 	treefs_name_clear(&name);
 	buf_clear(&data);
 	buf_clear(&fresh);

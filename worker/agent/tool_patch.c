@@ -11,6 +11,7 @@
 
 #include "common/log.h"
 #include "worker/agent/agent.h"
+#include "worker/agent/edit.h"
 #include "worker/agent/envelope.h"
 #include "worker/agent/tool.h"
 
@@ -270,6 +271,18 @@ report(struct vfs *fs, struct tool_result *r)
 		tool_fail(r, "the patch changes nothing");
 }
 
+static int
+may_write(struct agent *a, const struct vfile *f, struct err *e)
+{
+	char *said = edit_said(f->orig != NULL ? f->orig : "",
+	    f->orig != NULL ? f->orig_len : 0, f->data != NULL ? f->data : "",
+	    f->data != NULL ? f->len : 0);
+	int r = agent_audit(a, "write", f->rel, said, e);
+
+	free(said);
+	return r;
+}
+
 static void
 apply_patch(struct agent *a, const json_t *args, struct tool_result *r)
 {
@@ -285,7 +298,7 @@ apply_patch(struct agent *a, const json_t *args, struct tool_result *r)
 		rc = apply_one(&fs, &p.v[i], &e);
 	for (i = 0; rc == 0 && i < fs.n; i++) {
 		if (is_changed(&fs.v[i]))
-			rc = agent_audit(a, "write", fs.v[i].rel, NULL, &e);
+			rc = may_write(a, &fs.v[i], &e);
 	}
 	if (rc == 0)
 		rc = write_all(&fs, &e);
