@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
 
@@ -174,6 +175,54 @@ on_event(const char *name, const char *body, void *ctx)
 	return 0;
 }
 
+/* Hooks that failed or were against something: a line each, and how often. */
+static int
+on_hook(const char *name, const char *body, void *ctx)
+{
+	json_t *counts = ctx, *ev = NULL;
+	const char *on = "", *command = "", *verdict = "", *why = "";
+	char *line;
+
+	if (strcmp(name, "hook") != 0 ||
+	    json_parse(body, strlen(body), 1 << 20, &ev, NULL) < 0)
+		return 0;
+	(void)json_get_str(ev, "on", true, &on, NULL);
+	(void)json_get_str(ev, "command", true, &command, NULL);
+	(void)json_get_str(ev, "verdict", true, &verdict, NULL);
+	(void)json_get_str(ev, "warning", true, &why, NULL);
+	if (*why == '\0' && strcmp(verdict, "deny") == 0)
+		(void)json_get_str(ev, "reason", true, &why, NULL);
+	if (*why != '\0') {
+		line = xasprintf("%s %s: %s%s", on, command,
+		    strcmp(verdict, "deny") == 0 ? "denied: " : "", why);
+		(void)json_object_set_new(counts, line,
+		    json_integer(
+			json_integer_value(json_object_get(counts, line)) + 1));
+		free(line);
+	}
+	json_decref(ev);
+	return 0;
+}
+
+static void
+put_hooks(struct store *s)
+{
+	json_t *counts = json_object(), *n;
+	const char *line;
+	char times[32];
+
+	(void)store_events(s, 0, on_hook, counts);
+	if (json_object_size(counts) > 0)
+		(void)puts("hooks");
+	json_object_foreach (counts, line, n) {
+		(void)snprintf(times, sizeof times,
+		    " (%" JSON_INTEGER_FORMAT " times)\n",
+		    json_integer_value(n));
+		put("  ", line, json_integer_value(n) > 1 ? times : "\n");
+	}
+	json_decref(counts);
+}
+
 static void
 fact(struct store *s, const char *key)
 {
@@ -218,6 +267,7 @@ cmd_show_main(int argc, char **argv)
 	(void)puts("subtasks");
 	r = store_subtasks(s, on_row, NULL, &e) < 0 ? cmd_fail(&e) : 0;
 	(void)store_events(s, 0, on_event, &any);
+	put_hooks(s);
 	free(status);
 	store_close(s);
 	return r;

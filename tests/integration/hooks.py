@@ -310,6 +310,13 @@ def failures(b):
                 x["verdict"] != "start"]
         lib.equal(ends, ["deny" if closed else "failed"] * len(cases),
                   what + "the audit")
+        show = b.box.do("show").out.partition("\nhooks\n")[2].splitlines()
+        lib.equal(len(show), len(cases), what + "show has each", show)
+        for name, _, says in cases:
+            lines = [x for x in show if "case-" + name in x]
+            lib.check(len(lines) == 1 and says in lines[0] and
+                      ("denied: " in lines[0]) == closed,
+                      what + name + " in show", lines)
         rest = [p for p in lib.descendants() if p.name == "sleep" and
                 b"33" not in p.read("cmdline").split(b"\0")]
         lib.check(not rest, what + "trees are ended whole", rest)
