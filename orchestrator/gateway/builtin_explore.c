@@ -124,7 +124,7 @@ give_up(struct builtin *b, struct worker *w, const json_t *conv,
 		      "others");
 
 	queue_return(b->q, w->id);
-	if (none || late)
+	if (none != late) /* with nothing tried it says nothing of the tree */
 		json_array_append_new(list, json_string(left));
 	free(left);
 	return builtin_finish(conv, late ? "stuck" : "refuted", f->hypothesis,

@@ -375,15 +375,13 @@ test_explore_fixes(void **state)
 	builtin_free(b);
 }
 
-/* When the run's time is nearly over it ends by itself and says what is left.
- */
+/* When the run's time is nearly over it ends by itself. */
 static void
 test_out_of_time(void **state)
 {
 	struct builtin *b = builtin_create(0);
 	json_t *conv = conversation_ms("explore", "H1", 400, 1);
 	json_t *plan = conversation_ms("plan", NULL, 400, 1);
-	const json_t *list;
 	struct world w;
 
 	(void)state;
@@ -393,10 +391,8 @@ test_out_of_time(void **state)
 	(void)usleep(5000);
 	until_finish(b, &w, "w1", conv);
 	assert_string_equal(verdict(&w), "stuck");
-	list = json_object_get(w.finish, "findings");
-	assert_non_null(strstr(
-	    json_string_value(json_array_get(list, json_array_size(list) - 1)),
-	    "less likely edits were not tried"));
+	assert_int_equal(
+	    json_array_size(json_object_get(w.finish, "findings")), 0);
 	assert_int_equal(w.batches, 0);
 	json_decref(conv);
 	world_clear(&w);
@@ -550,6 +546,7 @@ test_until(void **state)
 {
 	struct builtin *b = builtin_create(0);
 	json_t *conv = conversation("explore", "H1");
+	const json_t *list;
 	struct world w;
 	size_t tried;
 	const char *s;
@@ -572,6 +569,9 @@ test_until(void **state)
 	s = json_string_value(
 	    json_array_get(json_object_get(w.finish, "findings"), 0));
 	assert_non_null(strstr(s, "none makes the tests pass"));
+	list = json_object_get(w.finish, "findings");
+	s = json_string_value(json_array_get(list, json_array_size(list) - 1));
+	assert_non_null(strstr(s, "less likely edits were not tried"));
 	run_plan(b, &w);
 	assert_string_equal(verdict(&w), "stuck");
 	json_decref(conv);
