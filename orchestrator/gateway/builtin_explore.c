@@ -58,9 +58,9 @@ settle(struct builtin *b, struct worker *w, const json_t *conv)
 			continue;
 		name = dialog_answered(conv, w->seen, &args);
 		if (strcmp(name, "try_edits") == 0) {
-			w->calls++;
 			w->errors = dialog_is_error(text) ? w->errors + 1 : 0;
 			trial_read(b->q, args, text, &t);
+			w->calls += t.n > 0; /* 0: a control */
 			count(b, w, &t,
 			    ladder_after(
 				&b->ladder, dialog_str(args, "check")) == NULL);
@@ -327,7 +327,7 @@ json_t *
 builtin_explore(struct builtin *b, struct worker *w, const json_t *conv,
     const struct facts *f)
 {
-	json_t *reply = builtin_prepare(b, w, conv, f), *args;
+	json_t *reply = builtin_prepare(b, conv, f), *args;
 	const char *name, *text;
 	size_t cand;
 

@@ -21,7 +21,6 @@ struct worker {
 	size_t tried[QUEUE_MAX_HYPO];
 	size_t broke[QUEUE_MAX_HYPO];   /* passed that, and not the whole */
 	uint64_t kinds[QUEUE_MAX_HYPO]; /* operators, a bit each */
-	struct ladder_clock clock;
 	json_t *last; /* the last reply, and the message it answers */
 	json_t *last_to;
 	size_t last_len;
@@ -49,8 +48,8 @@ json_t *builtin_stuck(
     const json_t *conv, const struct facts *f, const char *reason);
 /* What is needed before candidates are tried: sources, the queue, controls.
  * NULL: all is there. Otherwise the reply that asks for more, or gives up. */
-json_t *builtin_prepare(struct builtin *b, struct worker *w, const json_t *conv,
-    const struct facts *f);
+json_t *builtin_prepare(
+    struct builtin *b, const json_t *conv, const struct facts *f);
 
 /* builtin_explore.c: the next reply of a worker with role explore. */
 json_t *builtin_explore(struct builtin *b, struct worker *w, const json_t *conv,

@@ -230,8 +230,7 @@ nothing(struct builtin *b, const json_t *conv, const struct facts *f)
 }
 
 json_t *
-builtin_prepare(struct builtin *b, struct worker *w, const json_t *conv,
-    const struct facts *f)
+builtin_prepare(struct builtin *b, const json_t *conv, const struct facts *f)
 {
 	json_t *reply;
 
@@ -243,14 +242,13 @@ builtin_prepare(struct builtin *b, struct worker *w, const json_t *conv,
 	if (f->tests.n == 0)
 		return NULL;
 	ladder_set(&b->ladder, f);
-	return ladder_control(&b->ladder, &w->clock, conv, f);
+	return ladder_control(&b->ladder, conv, f);
 }
 
 static json_t *
-plan(struct builtin *b, struct worker *w, const json_t *conv,
-    const struct facts *f)
+plan(struct builtin *b, const json_t *conv, const struct facts *f)
 {
-	json_t *reply = builtin_prepare(b, w, conv, f), *list;
+	json_t *reply = builtin_prepare(b, conv, f), *list;
 	char *reason;
 
 	if (reply != NULL)
@@ -287,7 +285,7 @@ builtin_reply(struct builtin *b, const char *worker, const json_t *conv,
 	}
 	if (facts_parse(conv, &f, e) < 0)
 		return ERR_MODEL;
-	reply = f.plan ? plan(b, w, conv, &f) : builtin_explore(b, w, conv, &f);
+	reply = f.plan ? plan(b, conv, &f) : builtin_explore(b, w, conv, &f);
 	facts_clear(&f);
 	json_decref(w->last);
 	json_decref(w->last_to);

@@ -2,7 +2,6 @@
 #include "common/compat.h"
 
 #include "common/log.h"
-#include "common/loop.h"
 #include "common/tests_parse.h"
 #include "common/text.h"
 #include "orchestrator/repair/ladder.h"
@@ -15,6 +14,7 @@
 /* As for the whole: a loaded machine must not refute what is quick. */
 #define LEAST_LIMIT_MS 1000
 #define REASON_MAX 400
+#define ANSWER_MAX (1 << 20)
 
 static void
 add_step(struct ladder *l, char *command)
@@ -225,36 +225,71 @@ take_answer(struct ladder *l, size_t i, const struct facts *f, const char *text,
 	    s->state == STEP_GOOD ? "taken" : "left");
 }
 
-json_t *
-ladder_control(struct ladder *l, struct ladder_clock *c, const json_t *conv,
-    const struct facts *f)
+/* Is that the call of a control? Its command, or NULL. */
+static const char *
+control_of(const char *name, const json_t *args)
 {
-	size_t n = json_array_size(conv);
-	const json_t *last = json_array_get(conv, n - (n > 0));
-	uint64_t since = c->since_ms, now = loop_now_ms();
-	struct step *s;
-	json_t *args, *reply;
-	const char *name;
+	const json_t *edits = json_object_get(args, "edits");
+	const json_t *first = json_array_get(edits, 0);
 
-	c->since_ms = 0;
-	if (since != 0 && dialog_is(last, "tool")) {
-		name = dialog_answered(conv, n - 1, &args);
-		for (size_t i = 0; i + 1 < l->n; i++)
-			if (strcmp(name, "run_command") == 0 &&
-			    l->v[i].state == STEP_NEW &&
-			    strcmp(dialog_str(args, "command"),
-				l->v[i].command) == 0)
-				take_answer(l, i, f,
-				    dialog_str(last, "content"), now - since);
+	if (strcmp(name, "try_edits") != 0 || json_array_size(edits) != 1 ||
+	    !json_is_array(json_object_get(first, "changes")) ||
+	    json_array_size(json_object_get(first, "changes")) != 0)
+		return NULL;
+	return dialog_str(args, "check");
+}
+
+static void
+read_answer(struct ladder *l, const struct facts *f, const char *command,
+    const char *text)
+{
+	const json_t *r;
+	json_t *j = NULL;
+	json_int_t ms;
+
+	for (size_t i = 0; i + 1 < l->n; i++) {
+		if (l->v[i].state != STEP_NEW ||
+		    strcmp(l->v[i].command, command) != 0)
+			continue;
+		if (json_parse(text, strlen(text), ANSWER_MAX, &j, NULL) < 0) {
+			l->v[i].state = STEP_BAD;
+			return;
+		}
+		r = json_array_get(json_object_get(j, "results"), 0);
+		ms = json_integer_value(json_object_get(r, "ms"));
+		take_answer(l, i, f, dialog_str(r, "output"),
+		    ms > 0 ? (uint64_t)ms : 0);
+		json_decref(j);
+		return;
+	}
+}
+
+json_t *
+ladder_control(struct ladder *l, const json_t *conv, const struct facts *f)
+{
+	struct step *s;
+	json_t *args, *reply, *m;
+	const char *name, *command;
+	size_t n;
+
+	if (next_new(l, f) == NULL)
+		return NULL;
+	json_array_foreach (conv, n, m) {
+		if (!dialog_is(m, "tool"))
+			continue;
+		name = dialog_answered(conv, n, &args);
+		command = control_of(name, args);
+		if (command != NULL)
+			read_answer(l, f, command, dialog_str(m, "content"));
 		json_decref(args);
 	}
 	if ((s = next_new(l, f)) == NULL)
 		return NULL;
-	c->since_ms = now;
 	reply = dialog_reply("Do the failing tests fail by themselves, too, "
 			     "and sooner than all of them?");
-	dialog_call(reply, conv, "run_command",
-	    json_pack("{s:s, s:I}", "command", s->command, "timeout_s",
+	dialog_call(reply, conv, "try_edits",
+	    json_pack("{s:s, s:[{s:s, s:[]}], s:I}", "check", s->command,
+		"edits", "label", "as it is", "changes", "timeout_s",
 		(json_int_t)(most_ms(l, (size_t)(s - l->v), f) / 1000 + 1)));
 	return reply;
 }

@@ -9,8 +9,8 @@
  * that the runner does not know.
  *
  *	ladder_set(&l, facts);
- *	while ((reply = ladder_control(&l, &clock, conv, facts)) != NULL)
- *		... a turn with one run_command is played
+ *	while ((reply = ladder_control(&l, conv, facts)) != NULL)
+ *		... a turn with one try_edits is played
  *	s = ladder_first(&l);              try candidates with s->command
  *	s = ladder_after(&l, command);     those that pass, with this; NULL: it
  *	                                   was the last
@@ -40,21 +40,14 @@ struct ladder {
 	size_t n;
 };
 
-/* When the control of a conversation was asked for; 0: it was not, in this
- * process. How long one takes is known by that alone, so it is run once more
- * where another process asked. */
-struct ladder_clock {
-	uint64_t since_ms;
-};
-
 /* Makes the steps; nothing happens when they are those of these facts. f has a
  * test command. */
 void ladder_set(struct ladder *l, const struct facts *f);
 void ladder_clear(struct ladder *l);
-/* Takes note of the answer at the end of conv, when it is one of a control. The
- * reply that asks for the next; NULL: there is none. */
-json_t *ladder_control(struct ladder *l, struct ladder_clock *c,
-    const json_t *conv, const struct facts *f);
+/* Takes note of the answers in conv. The reply that asks for the next control,
+ * a try_edits with one edit that changes nothing; NULL: there is none. */
+json_t *ladder_control(
+    struct ladder *l, const json_t *conv, const struct facts *f);
 /* What a control said, text as run_command answers. */
 bool ladder_judge(const struct facts *f, const char *text);
 

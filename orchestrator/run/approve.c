@@ -118,11 +118,14 @@ approve_tell(struct run *r, struct worker *w, uint64_t seq, const char *act,
     const char *by)
 {
 	struct msg out = { .type = MSG_VERDICT };
-	char *full = reason != NULL ? detail_with(detail, reason, by)
-				    : detail_alone(detail);
-	char text[REASON_MAX];
+	char text[REASON_MAX], *full;
 	struct err e = { 0 };
 
+	/* What is written may be a credential: it is shown, and not kept. */
+	if (strcmp(act, "write") == 0)
+		detail = NULL;
+	full = reason != NULL ? detail_with(detail, reason, by)
+			      : detail_alone(detail);
 	if (reason != NULL)
 		run_event(r, "permission",
 		    json_pack("{s:s, s:s, s:o, s:s, s:o, s:s}", "worker",

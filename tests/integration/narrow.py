@@ -184,9 +184,11 @@ ROWS = {
 QUICK = ["unittest", "pytest", "node", "order"]
 
 
-def calls(r, tool):
-    return [e["text"] for e in r.all("tool_call")
-            if e["tool"] == tool and e["verdict"] == "ok"]
+def calls(r, kind):
+    """The checks that were tried in subtasks of that kind."""
+    workers = {e["worker"] for e in r.all("assigned") if e["kind"] == kind}
+    return [e["text"] for e in r.all("tool_call") if e["worker"] in workers and
+            e["tool"] == "try_edits" and e["verdict"] == "ok"]
 
 
 def one(name):
@@ -203,7 +205,7 @@ def one(name):
         lib.check(not os.path.exists(os.path.join(repo, "x")),
                   name + ": no name is a command")
         lib.equal(r.all("monitor"), [], name + ": nothing is suspicious")
-        controls, tries = calls(r, "run_command"), calls(r, "try_edits")
+        controls, tries = calls(r, "plan"), calls(r, "explore")
         whole = [t for t in tries if t == test]
         if narrowed is None:
             lib.check(controls and test not in controls,

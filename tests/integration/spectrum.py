@@ -147,7 +147,7 @@ def search(label, files, test, *more):
 def near(language, files, test):
     """Without a tracer it is 150 and more."""
     n = search(language, files, test)
-    lib.check(0 < n < 75, language + ": few edits are tried", n)
+    lib.check(0 < n < 100, language + ": few edits are tried", n)
     return n
 
 

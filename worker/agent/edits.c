@@ -95,10 +95,9 @@ edits_make(
 	size_t i;
 	int r;
 
-	if (json_array_size(changes) == 0 ||
-	    json_array_size(changes) > CHANGES_MAX)
-		return err_set(
-		    e, ERR_USAGE, "1 to %d changes are needed", CHANGES_MAX);
+	if (!json_is_array(changes) || json_array_size(changes) > CHANGES_MAX)
+		return err_set(e, ERR_USAGE,
+		    "`changes` must hold at most %d changes", CHANGES_MAX);
 	es->v = xcalloc(json_array_size(changes), sizeof *es->v);
 	json_array_foreach (changes, i, v) {
 		struct edit ed = {

@@ -28,7 +28,7 @@ struct edits {
 	size_t n;
 };
 
-/* changes: [{path, old, new, line?}]. ERR_DENIED and others: this candidate
+/* changes: [{path, old, new, line?}], none: the tree as it is. ERR_DENIED and others: this candidate
  * can't be. */
 int edits_make(
     struct agent *a, struct edits *es, const json_t *changes, struct err *e);

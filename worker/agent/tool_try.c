@@ -121,7 +121,9 @@ const struct tool tool_try_edits = {
 	"Try up to 200 alternative edits at once: each is applied to its own "
 	"copy of the workspace as it is now, and the check command runs there. "
 	"The result says which pass (exit status 0) and how the others failed. "
-	"The workspace itself is not changed; apply the winner with edit_file.",
+	"The workspace itself is not changed; apply the winner with edit_file. "
+	"An edit with empty `changes` runs the check on the tree as it is; its "
+	"result has the whole output.",
 	"{\"type\":\"object\",\"properties\":{"
 	"\"check\":{\"type\":\"string\",\"description\":\"shell command\"},"
 	"\"edits\":{\"type\":\"array\",\"items\":{\"type\":\"object\","

@@ -85,6 +85,36 @@ record(struct runner *r, size_t i, bool pass, const char *why)
 	}
 }
 
+static const json_t *
+changes(const struct runner *r, size_t i)
+{
+	return json_object_get(json_array_get(r->t->edits, i), "changes");
+}
+
+/* Of the tree as it is, all that it says: nobody knows it otherwise. */
+static void
+add_output(struct runner *r, size_t i, const struct exec *x)
+{
+	char status[160];
+	struct buf raw, text;
+
+	if (json_array_size(changes(r, i)) > 0)
+		return;
+	buf_init(&raw, BUF_NOMAX);
+	buf_init(&text, BUF_NOMAX);
+	(void)exec_text(x, &raw);
+	exec_status_str(x, status, sizeof status);
+	(void)buf_printf(&text, "%s\n", status);
+	if (raw.len > 0)
+		(void)text_clean(&text, buf_str(&raw), raw.len, 4096);
+	json_object_set_new(r->t->results[i], "output",
+	    json_str_lossy(buf_str(&text), text.len));
+	json_object_set_new(
+	    r->t->results[i], "ms", json_integer((json_int_t)x->ms));
+	buf_clear(&raw);
+	buf_clear(&text);
+}
+
 static bool
 passes(const struct exec *x)
 {
@@ -99,6 +129,7 @@ judge(struct runner *r, size_t i, const struct exec *x)
 
 	if (passes(x)) {
 		record(r, i, true, NULL);
+		add_output(r, i, x);
 		return;
 	}
 	buf_init(&raw, BUF_NOMAX);
@@ -112,6 +143,7 @@ judge(struct runner *r, size_t i, const struct exec *x)
 	    *line != '\0' ? ": " : "");
 	(void)strlcat(why, line, sizeof why);
 	record(r, i, false, why);
+	add_output(r, i, x);
 }
 
 static void
@@ -146,12 +178,6 @@ take_back(struct runner *r, const char *why)
 }
 
 /* --- starting ------------------------------------------------------------ */
-
-static const json_t *
-changes(const struct runner *r, size_t i)
-{
-	return json_object_get(json_array_get(r->t->edits, i), "changes");
-}
 
 /* True: it runs. */
 static bool
@@ -226,9 +252,10 @@ start_edit(struct runner *r, struct slot *s, size_t i)
 		record(r, i, false, why);
 		goto out;
 	}
-	r->t->a->tried += where == OPEN;
+	r->t->a->tried += where == OPEN && es.n > 0;
 	r->where[i] = IN_LANE;
-	if (where == OPEN && r->b != NULL && batch_takes(r->b, &es))
+	if (where == OPEN && es.n > 0 && r->b != NULL &&
+	    batch_takes(r->b, &es))
 		runs = start_lane(r, s, LANE, i, &es);
 	if (!runs) {
 		r->where[i] = BY_PLAIN;
@@ -447,7 +474,8 @@ is_over(struct runner *r)
 			candidate_clear(&s->c);
 	}
 	for (i = 0; i < t->n; i++)
-		t->a->tried -= r->where[i] != OPEN && t->results[i] == NULL;
+		t->a->tried -= r->where[i] != OPEN && t->results[i] == NULL &&
+		    json_array_size(changes(r, i)) > 0;
 	return true;
 }
 
