@@ -336,8 +336,15 @@ def whole(box):
 
 
 ALL = (fixes, tells, left_out, refused, alone, hangs, held_up, killed, whole)
-for one in ALL:
-    if not sys.argv[1:] or one.__name__ in sys.argv[1:]:
-        with lib.Box() as the_box:
-            one(the_box)
-lib.done()
+QUICK = (fixes, tells, refused, alone, hangs, whole)
+
+
+def main(parts):
+    for part in parts:
+        with lib.Box() as box:
+            part(box)
+    lib.done()
+
+
+if __name__ == "__main__":
+    main([p for p in ALL if p.__name__ in sys.argv[1:]] or QUICK)

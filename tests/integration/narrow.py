@@ -181,7 +181,7 @@ ROWS = {
 }
 
 
-QUICK = ["unittest", "pytest", "node", "order"]
+QUICK = ["unittest", "node", "order"]
 
 
 def calls(r, kind):
