@@ -13,7 +13,7 @@ import lib
 FIXED = """c-csv c-jobqueue c-matrix js-retry js-semver js-wrap py-cache py-cron
     py-freebusy py-ledger py-outline py-template sh-conf sh-rotate""".split()
 UNFIXED = "c-frame py-ratelimit sh-clock".split()
-QUICK = ["sh-clock", "sh-rotate", "py-outline", "js-wrap", "c-jobqueue"]
+QUICK = ["sh-clock", "sh-rotate", "c-jobqueue"]
 # What is not installed everywhere.
 TOOLS = {"javascript": "node", "go": "go", "java": "javac"}
 

@@ -172,8 +172,8 @@ def fixed(p):
 
 def compiled(p):
     """A bug in C, with try_edits on copies."""
-    repo = p.box.bug("c-csv")
-    r = p.do("run", "-C", repo, "--json", "-t", lib.bug_info("c-csv")["test"],
+    repo = p.box.bug("c-jobqueue")
+    r = p.do("run", "-C", repo, "--json", "-t", lib.bug_info("c-jobqueue")["test"],
              "-n", "2", *FLAG, timeout=120)
     p.check(r.status == 0, "a bug in C is fixed", r)
 

@@ -232,11 +232,11 @@ def much_output(box):
     watch = threading.Thread(target=biggest, args=(stop, found))
     watch.start()
     r = box.run(repo, "-t", "head -c 1000000000 /dev/zero | tr '\\0' x; "
-                "sh test.sh", "-n", "2", "--max-time", "15s")
+                "sh test.sh", "-n", "2", "--max-time", "8s")
     stop.set()
     watch.join()
     lib.check(r.status in (0, 1, 3), "1 GB of output: an honest end", r)
-    lib.check(r.seconds < 20, "1 GB of output: it ends in time", r)
+    lib.check(r.seconds < 13, "1 GB of output: it ends in time", r)
     # The sanitizers keep freed memory: the bound is against 1 GB.
     lib.check(found and max(found.values()) < 400 << 10,
               "1 GB of output: memory is bounded (KiB)", found)

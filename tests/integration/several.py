@@ -49,37 +49,59 @@ def named(box, repo, *args):
     return r, others
 
 
-with lib.Box() as the_box:
-    tree = the_box.repo("sum", SUM)
-    result, rest = named(the_box, tree, "--all")
+def every(box, tree):
+    """--all: each place, also when it is replayed."""
+    result, rest = named(box, tree, "--all")
     lib.check(rest, "--all: there are several", result)
     files = set().union(*(changed(lib.read(o["patch"])) for o in rest),
                         changed(lib.read(result.finished["patch"])))
     lib.equal(files, {"one.sh", "two.sh"}, "--all: both places", result)
-    again = the_box.do("replay", "--json", timeout=120)
+    again = box.do("replay", "--json", timeout=120)
     lib.equal({o["candidate"] for o in again.finished.get("others", [])} |
               {e["candidate"] for e in again.all("verified") if e["ok"]},
               {e["candidate"] for e in result.all("verified") if e["ok"]},
               "--all: replayed", again)
+
+
+def quick(box, tree):
+    """Without it: what was found by then."""
     # Time for the other worker to find its own.
-    result, rest = named(the_box, tree, "-k", "sleep 3")
+    result, rest = named(box, tree, "-k", "sleep 3")
     lib.check(rest, "there are several", result)
     events = result.events
     first = next(i for i, e in enumerate(events) if e["event"] == "verified")
     found = {e["label"] for e in events[:first] if e["event"] == "summary" and
              e["kind"] == "explore" and e["verdict"] == "fixed"}
-    patches = {lib.read(os.path.join(the_box.runs()[-1], "patches", n))
-               for n in os.listdir(os.path.join(the_box.runs()[-1], "patches"))
+    patches = {lib.read(os.path.join(box.runs()[-1], "patches", n))
+               for n in os.listdir(os.path.join(box.runs()[-1], "patches"))
                if n.rsplit("-", 1)[0] in found}
     lib.equal(len(result.all("verified")), len(patches),
               "what was found before the first held is verified", result)
     begun = [e["label"] for e in events[first:] if e["event"] == "assigned" and
              e["kind"] == "explore"]
     lib.equal(begun, [], "nothing is begun after it", result)
+
+
+def endless(box, tree):
+    """Nobody waits for one for long."""
     # One of them takes for ever to be verified (by a command that names no file:
     # those would be protected).
-    result, rest = named(the_box, tree, "-k", "sleep 3", "-k",
+    result, rest = named(box, tree, "-k", "sleep 3", "-k",
                          "cat o*.sh | grep -q '+ 1' || sleep 100")
     lib.check(len(result.all("verify_started")) > 1 and not rest and
               result.seconds < 40, "nobody waits for long", result)
-lib.done()
+
+
+ALL = (every, quick, endless)
+
+
+def main(parts):
+    with lib.Box() as box:
+        tree = box.repo("sum", SUM)
+        for part in parts:
+            part(box, tree)
+    lib.done()
+
+
+if __name__ == "__main__":
+    main((every, quick))

@@ -181,8 +181,8 @@ static char *
 control(struct world *w, const json_t *args)
 {
 	json_t *j = json_pack("{s:i, s:[], s:[{s:i, s:b, s:i, s:s}]}", "tried",
-	    1, "passed", "results", "n", 1, "pass", 0, "ms",
-	    (int)w->control_ms, "output", w->control);
+	    1, "passed", "results", "n", 1, "pass", 0, "ms", (int)w->control_ms,
+	    "output", w->control);
 	char *text = json_dumps(j, 0);
 
 	json_decref(j);
@@ -204,9 +204,6 @@ try_edits(struct world *w, const json_t *args)
 		       WHOLE) == 0;
 	char *text;
 
-	if (json_array_size(json_object_get(
-		json_array_get(edits, 0), "changes")) == 0)
-		return control(w, args);
 	if (w->batches++ == 0)
 		w->first = json_integer_value(json_object_get(
 		    json_array_get(
@@ -264,6 +261,11 @@ run_tool(struct world *w, const char *name, const json_t *args)
 	    strstr(json_string_value(json_object_get(args, "command")),
 		"/foray-trace-") != NULL)
 		return trace_output(w, args);
+	if (strcmp(name, "try_edits") == 0 &&
+	    json_array_size(json_object_get(
+		json_array_get(json_object_get(args, "edits"), 0),
+		"changes")) == 0)
+		return control(w, args);
 	if (strcmp(name, "try_edits") == 0)
 		return try_edits(w, args);
 	if (strcmp(name, "edit_file") == 0) {
