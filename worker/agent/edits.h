@@ -28,8 +28,8 @@ struct edits {
 	size_t n;
 };
 
-/* changes: [{path, old, new, line?}], none: the tree as it is. ERR_DENIED and others: this candidate
- * can't be. */
+/* changes: [{path, old, new, line?}], none: the tree as it is. ERR_DENIED and
+ * others: this candidate can't be. */
 int edits_make(
     struct agent *a, struct edits *es, const json_t *changes, struct err *e);
 /* The files below another directory, with the directories' modes. */

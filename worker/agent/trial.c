@@ -254,8 +254,7 @@ start_edit(struct runner *r, struct slot *s, size_t i)
 	}
 	r->t->a->tried += where == OPEN && es.n > 0;
 	r->where[i] = IN_LANE;
-	if (where == OPEN && es.n > 0 && r->b != NULL &&
-	    batch_takes(r->b, &es))
+	if (where == OPEN && es.n > 0 && r->b != NULL && batch_takes(r->b, &es))
 		runs = start_lane(r, s, LANE, i, &es);
 	if (!runs) {
 		r->where[i] = BY_PLAIN;
