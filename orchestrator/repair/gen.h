@@ -123,6 +123,11 @@ void op_name_assigned(struct gen *g, size_t i);
 void op_element(struct gen *g, size_t i);
 void op_own_guard(struct gen *g, size_t i);
 void op_under_if(struct gen *g, size_t i);
+/* op_file.c */
+void op_file_statement(struct gen *g, size_t i);
+void op_reset(struct gen *g, size_t i);
+void op_member(struct gen *g, size_t i);
+void op_predicate(struct gen *g, size_t i);
 /* op_lines.c: two edits of one line. All of a source at once, from what the
  * other operators made of it. */
 void op_two_edits(struct gen *g);

@@ -382,6 +382,8 @@ op_append(struct gen *g, size_t i)
 		gen_after(g, i, 1, " ** 2");
 	else if (a == i && tok_kind(s, i, TOK_IDENT))
 		gen_after(g, i, 1, " * %.*s", TOK(s, i));
+	if (!tok_kind(s, i, TOK_NUMBER))
+		gen_after(g, i, 4, " * 2");
 	if (expr_prec(s, i + 1) > 9 || expr_prec(s, a - 1) > 9)
 		return;
 	n = gen_names(g, i, names, nitems(names));

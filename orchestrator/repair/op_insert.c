@@ -5,176 +5,7 @@
  */
 #include "common/compat.h"
 
-#include "orchestrator/repair/gen.h"
-
-#define PLACES_MAX 4
-#define TEXT_MAX 512
-
-/* Where a line can be put: before the statement, or behind token `after`. */
-struct place {
-	size_t after; /* EXPR_NONE: before */
-	int indent;
-	const char *lead; /* `indent` bytes of blanks */
-};
-
-struct places {
-	struct place v[PLACES_MAX];
-	size_t n;
-	size_t stmt; /* first token */
-	const char *semi;
-};
-
-static const char leaves[] = "return break continue raise throw goto exit";
-
-/* The blanks that token i's line begins with; false: something else does. */
-static bool
-indent_of(const struct source *s, size_t i, struct place *ret)
-{
-	size_t line = s->line_off[s->tok[i].line - 1];
-	size_t n = s->tok[i].off - line;
-
-	if (n > 80)
-		return false;
-	for (size_t k = 0; k < n; k++) {
-		if (s->text[line + k] != ' ' && s->text[line + k] != '\t')
-			return false;
-	}
-	ret->after = EXPR_NONE;
-	ret->indent = (int)n;
-	ret->lead = s->text + line;
-	return true;
-}
-
-static const char *
-unit(const struct place *p)
-{
-	if (p->indent > 0 && p->lead[0] == '\t')
-		return "\t";
-	return p->indent % 4 == 0 ? "    " : "  ";
-}
-
-static void
-add_place(struct places *ps, const struct place *p, size_t after)
-{
-	if (ps->n == PLACES_MAX)
-		return;
-	ps->v[ps->n] = *p;
-	ps->v[ps->n++].after = after;
-}
-
-/* Python: behind the last statement of a body, at its own indentation and at
- * those of the bodies that end there too. */
-static void
-ends_python(struct places *ps, const struct source *s, const struct stmt *st,
-    const struct place *own)
-{
-	size_t self = s->tok[st->first].stmt, k = self;
-	struct place p = *own, next = { 0 };
-	int most = own->indent + 1;
-
-	if (self + 1 < s->n_stmt &&
-	    !indent_of(s, s->stmt[self + 1].first, &next))
-		return;
-	for (int n = 0; n < 200 && ps->n < PLACES_MAX; n++, k--) {
-		if (indent_of(s, s->stmt[k].first, &p) && p.indent < most &&
-		    p.indent > next.indent) {
-			most = p.indent;
-			add_place(ps, &p, st->last);
-		}
-		if (k == 0 || p.indent <= next.indent)
-			break;
-	}
-}
-
-/* Braces: behind the last statement of a block, and behind the blocks that end
- * a block themselves. */
-static void
-ends_braces(struct places *ps, const struct source *s, size_t end,
-    const struct place *own)
-{
-	struct place p = *own;
-	size_t j = end;
-
-	for (int n = 0; n < 4; n++) {
-		size_t k = j + 1;
-
-		while (tok_kind(s, k, TOK_NEWLINE))
-			k++;
-		if (!tok_is(s, k, "}") || !tok_flag(s, k, TF_BLOCK))
-			return;
-		add_place(ps, &p, j);
-		if (!indent_of(s, k, &p) || tok_in(s, k + 1, "else catch"))
-			return;
-		j = k;
-	}
-}
-
-static bool
-find_places(struct gen *g, size_t i, struct places *ps)
-{
-	const struct source *s = g->s;
-	const struct stmt *st = gen_stmt(g, i);
-	size_t end = st->last, self = s->tok[i].stmt;
-	struct place p;
-
-	*ps = (struct places){ .stmt = i, .semi = "" };
-	if (i != st->first || source_region(s, s->tok[i].line) < 0 ||
-	    !indent_of(s, i, &p) || p.indent == 0)
-		return false;
-	if (tok_is(s, end + 1, ";"))
-		end++;
-	if (s->dialect == DIALECT_C ||
-	    (s->dialect == DIALECT_JS &&
-		(end > st->last || st->kind == STMT_HEADER)))
-		ps->semi = ";";
-	/* The only statement of a head without braces is no place. */
-	if (s->dialect & (DIALECT_C | DIALECT_JS) && self > 0 && i > 0 &&
-	    s->stmt[self - 1].kind == STMT_HEADER &&
-	    !tok_flag(s, i - 1, TF_BLOCK) && !tok_is(s, i - 1, ":"))
-		return false;
-	if (!tok_in(s, i, "else elif except finally catch case default do"))
-		add_place(ps, &p, EXPR_NONE);
-	if (st->kind == STMT_HEADER || tok_in(s, i, leaves))
-		return ps->n > 0;
-	if (s->dialect == DIALECT_PY)
-		ends_python(ps, s, st, &p);
-	else if (s->dialect == DIALECT_SH) {
-		size_t k = end + 1;
-
-		while (tok_kind(s, k, TOK_NEWLINE))
-			k++;
-		if (tok_in(s, k, "fi done } else elif ;; esac"))
-			add_place(ps, &p, end);
-	} else {
-		ends_braces(ps, s, end, &p);
-	}
-	return ps->n > 0;
-}
-
-/* A line of text at every place; body: a second one, indented more. */
-static void
-put_line(struct gen *g, const struct places *ps, int rank, int len,
-    const char *text, int body_len, const char *body)
-{
-	for (size_t k = 0; k < ps->n; k++) {
-		const struct place *p = &ps->v[k];
-		char two[TEXT_MAX] = "";
-
-		if (body != NULL &&
-		    snprintf(two, sizeof two, "\n%.*s%s%.*s%s", p->indent,
-			p->lead, unit(p), body_len, body,
-			ps->semi) >= (int)sizeof two)
-			continue;
-		if (p->after == EXPR_NONE)
-			gen_before(g, ps->stmt, rank, "%.*s%s%s\n%.*s", len,
-			    text, body == NULL ? ps->semi : "", two, p->indent,
-			    p->lead);
-		else
-			gen_after(g, p->after, rank, "\n%.*s%.*s%s%s",
-			    p->indent, p->lead, len, text,
-			    body == NULL ? ps->semi : "", two);
-	}
-}
+#include "orchestrator/repair/place.h"
 
 static bool
 in_loop(struct gen *g, size_t i)
@@ -238,16 +69,16 @@ op_insert(struct gen *g, size_t i)
 	struct places ps;
 	size_t n;
 
-	if (!find_places(g, i, &ps))
+	if (!places_find(g, i, &ps))
 		return;
 	n = near_statements(g, i, 30, near, nitems(near));
 	for (size_t k = 0; k < n; k++) {
 		if (near[k]->first != i && may_leave(g, i, near[k]->first))
-			put_line(g, &ps, (int)k,
+			places_put(g, &ps, (int)k,
 			    SPAN(s, near[k]->first, near[k]->last), 0, NULL);
 	}
 	for (size_t k = 0; k < (in_loop(g, i) ? nitems(words) : 1); k++)
-		put_line(g, &ps, 3, (int)strlen(words[k]), words[k], 0, NULL);
+		places_put(g, &ps, 3, (int)strlen(words[k]), words[k], 0, NULL);
 }
 
 /* One with one of its names changed. */
@@ -259,17 +90,17 @@ op_adapted(struct gen *g, size_t i)
 	uint32_t names[6];
 	struct places ps;
 	size_t n, n_names;
-	char text[TEXT_MAX / 2];
+	char text[PLACE_TEXT_MAX / 2];
 	int len;
 
-	if (!find_places(g, i, &ps))
+	if (!places_find(g, i, &ps))
 		return;
 	n_names = gen_all_names(g, i, names, nitems(names));
 	n = near_statements(g, i, 16, near, nitems(near));
 	for (size_t k = 0; k < n; k++) {
 		struct span c = { near[k]->first, near[k]->last };
 
-		if (tok_in(s, c.a, leaves))
+		if (tok_in(s, c.a, PLACE_LEAVES))
 			continue;
 		for (size_t t = c.a; t <= c.b; t++) {
 			if (!gen_is_name(s, t))
@@ -278,7 +109,7 @@ op_adapted(struct gen *g, size_t i)
 				len = gen_replaced(s, c, t, TOK(s, names[m]),
 				    text, sizeof text);
 				if (len > 0)
-					put_line(g, &ps, (int)(k + m), len,
+					places_put(g, &ps, (int)(k + m), len,
 					    text, 0, NULL);
 			}
 		}
@@ -297,7 +128,7 @@ op_name_assigned(struct gen *g, size_t i)
 	char text[200];
 	int len;
 
-	if (!find_places(g, i, &ps))
+	if (!places_find(g, i, &ps))
 		return;
 	for (size_t j = block.a; j < block.b && n < nitems(v); j++) {
 		g->budget--;
@@ -317,7 +148,7 @@ op_name_assigned(struct gen *g, size_t i)
 			len = snprintf(text, sizeof text, "%.*s = %.*s",
 			    TOK(s, v[k]), TOK(s, w[m]));
 			if (len < (int)sizeof text)
-				put_line(
+				places_put(
 				    g, &ps, (int)(k + m), len, text, 0, NULL);
 		}
 	}
@@ -350,7 +181,7 @@ op_element(struct gen *g, size_t i)
 	size_t n, found = 0;
 	int rank = 0, len;
 
-	if (!find_places(g, i, &ps))
+	if (!places_find(g, i, &ps))
 		return;
 	n = gen_all_names(g, i, names, nitems(names));
 	for (size_t j = i; j-- > 0 && i - j < 1500 && found < 4;) {
@@ -367,7 +198,7 @@ op_element(struct gen *g, size_t i)
 			len = snprintf(text, sizeof text, "%.*s.%s(%.*s)",
 			    TOK(s, j), add, TOK(s, names[m]));
 			if (len < (int)sizeof text)
-				put_line(g, &ps, rank++, len, text, 0, NULL);
+				places_put(g, &ps, rank++, len, text, 0, NULL);
 		}
 	}
 }
@@ -381,7 +212,7 @@ is_guard(const struct source *s, const struct stmt *o, struct span *ret_cond,
 
 	if (o->kind != STMT_HEADER || !tok_is(s, o->first, "if") ||
 	    body >= s->stmt + s->n_stmt || body->last - body->first > 24 ||
-	    o->last - o->first > 40 || !tok_in(s, body->first, leaves))
+	    o->last - o->first > 40 || !tok_in(s, body->first, PLACE_LEAVES))
 		return false;
 	*ret_body = (struct span){ body->first, body->last };
 	return expr_condition(s, o, ret_cond);
@@ -391,13 +222,13 @@ static void
 put_guard(struct gen *g, const struct places *ps, int rank, int len,
     const char *cond, struct span body)
 {
-	char text[TEXT_MAX];
+	char text[PLACE_TEXT_MAX];
 	bool py = g->s->dialect == DIALECT_PY;
 	int n = snprintf(
 	    text, sizeof text, py ? "if %.*s:" : "if (%.*s)", len, cond);
 
 	if (n < (int)sizeof text)
-		put_line(g, ps, rank, n, text, SPAN(g->s, body.a, body.b));
+		places_put(g, ps, rank, n, text, SPAN(g->s, body.a, body.b));
 }
 
 /* A guard that stands elsewhere in the file, as it is or on another name. */
@@ -409,10 +240,10 @@ op_own_guard(struct gen *g, size_t i)
 	size_t self = s->tok[i].stmt, n, found = 0;
 	uint32_t names[3];
 	struct places ps;
-	char text[TEXT_MAX / 2];
+	char text[PLACE_TEXT_MAX / 2];
 	int rank = 0, len;
 
-	if (!find_places(g, i, &ps))
+	if (!places_find(g, i, &ps))
 		return;
 	n = gen_all_names(g, i, names, nitems(names));
 	for (size_t d = 1; d < 60 && found < 5 && g->budget > 0; d++) {
@@ -458,7 +289,7 @@ put_under(struct gen *g, size_t i, size_t end, const struct place *p, int rank,
 		gen_put(g, i, end, rank,
 		    s->dialect == DIALECT_PY ? "if %s%.*s:\n%.*s%s%.*s"
 					     : "if (%s%.*s)\n%.*s%s%.*s",
-		    neg, len, cond, p->indent, p->lead, unit(p),
+		    neg, len, cond, p->indent, p->lead, place_unit(p),
 		    SPAN(s, i, end));
 }
 
@@ -476,7 +307,7 @@ op_under_if(struct gen *g, size_t i)
 	int rank = 2;
 
 	if (i != st->first || st->kind != STMT_SIMPLE ||
-	    source_region(s, s->tok[i].line) < 0 || !indent_of(s, i, &p) ||
+	    source_region(s, s->tok[i].line) < 0 || !place_indent(s, i, &p) ||
 	    p.indent == 0)
 		return;
 	if (tok_is(s, end + 1, ";"))

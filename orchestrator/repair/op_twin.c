@@ -147,6 +147,95 @@ op_twin_arg(struct gen *g, size_t i)
 	}
 }
 
+/* A member's name that is not called, or a whole literal. */
+static bool
+is_part(const struct source *s, size_t k, bool *ret_literal)
+{
+	*ret_literal = tok_kind(s, k, TOK_STRING) && !tok_flag(s, k, TF_CHUNK);
+	return *ret_literal ||
+	    (tok_kind(s, k, TOK_IDENT) && k > 0 &&
+		tok_in(s, k - 1, ". -> ?.") && !tok_is(s, k + 1, "("));
+}
+
+/* Others like that near it. */
+static size_t
+near_parts(struct gen *g, size_t k, uint32_t *ret, size_t max)
+{
+	const struct source *s = g->s;
+	bool literal, other;
+	size_t n = 0, m;
+
+	if (!is_part(s, k, &literal))
+		return 0;
+	for (size_t d = 1; d < 500 && n < max && g->budget > 0; d++) {
+		for (int side = 0; side < 2 && n < max; side++) {
+			size_t j = side == 0 ? k - d : k + d;
+
+			g->budget--;
+			if ((side == 0 && d > k) || j >= s->n_tok ||
+			    !is_part(s, j, &other) || other != literal ||
+			    tok_same(s, j, k) || s->tok[j].len > 40 ||
+			    (literal &&
+				s->text[s->tok[j].off] !=
+				    s->text[s->tok[k].off]))
+				continue;
+			for (m = 0; m < n && !tok_same(s, ret[m], j); m++)
+				;
+			if (m == n)
+				ret[n++] = (uint32_t)j;
+		}
+	}
+	return n;
+}
+
+/* The text of c with each token like k replaced; its length, or -1. */
+static int
+all_replaced(const struct source *s, struct span c, size_t k, size_t by,
+    char *dst, size_t size)
+{
+	size_t at = s->tok[c.a].off;
+	int n = 0;
+
+	for (size_t j = c.a; j <= c.b; j++) {
+		if (!tok_same(s, j, k))
+			continue;
+		n += snprintf(dst + n, size - (size_t)n, "%.*s%.*s",
+		    (int)(s->tok[j].off - at), s->text + at, TOK(s, by));
+		if ((size_t)n >= size)
+			return -1;
+		at = s->tok[j].off + s->tok[j].len;
+	}
+	n += snprintf(dst + n, size - (size_t)n, "%.*s",
+	    (int)(s->tok[c.b].off + s->tok[c.b].len - at), s->text + at);
+	return (size_t)n < size ? n : -1;
+}
+
+/* A clause of the place or near it, with a member's name or a literal changed
+ * wherever it stands. */
+static void
+clone_parts(struct gen *g, struct span p, struct span c, int rank)
+{
+	const struct source *s = g->s;
+	uint32_t others[4];
+	char text[256];
+	size_t n, j;
+	int len;
+
+	for (size_t k = c.a; k <= c.b; k++) {
+		for (j = c.a; j < k && !tok_same(s, j, k); j++)
+			;
+		n = j < k ? 0 : near_parts(g, k, others, nitems(others));
+		for (size_t m = 0; m < n; m++, rank++) {
+			len =
+			    all_replaced(s, c, k, others[m], text, sizeof text);
+			if (len < 0)
+				continue;
+			gen_clause(g, p, gen_and(s), false, rank, len, text);
+			gen_clause(g, p, gen_or(s), false, rank, len, text);
+		}
+	}
+}
+
 /* A clause of the place or near it, with one name or number changed. */
 static void
 clone_changed(struct gen *g, struct span p, struct span c,
@@ -211,6 +300,7 @@ op_clause_changed(struct gen *g, size_t i)
 				continue;
 			got[found++] = c;
 			clone_changed(g, p, c, names, n, rank + (int)found - 1);
+			clone_parts(g, p, c, rank + (int)found - 1);
 		}
 	}
 }

@@ -1,8 +1,10 @@
 /* op_value.c - operators that change an operator, a constant or a word. */
 #include "common/compat.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 
+#include "common/text.h"
 #include "orchestrator/repair/gen.h"
 #include "orchestrator/repair/word.h"
 
@@ -174,6 +176,29 @@ op_const(struct gen *g, size_t i)
 		gen_put(g, i, i, rank, "-%.*s", TOK(s, i));
 }
 
+/* Two neighbouring digits the other way round. */
+static void
+put_transposed(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	char text[24];
+	size_t n = s->tok[i].len;
+
+	if (n < 3 || n >= sizeof text)
+		return;
+	for (size_t k = 0; k + 1 < n; k++) {
+		memcpy(text, s->text + s->tok[i].off, n);
+		text[n] = '\0';
+		if (!isdigit((unsigned char)text[k]) ||
+		    !isdigit((unsigned char)text[k + 1]) ||
+		    text[k] == text[k + 1] || (k == 0 && text[1] == '0'))
+			continue;
+		text[k] = text[k + 1];
+		text[k + 1] = s->text[s->tok[i].off + k];
+		gen_put(g, i, i, 3, "%s", text);
+	}
+}
+
 void
 op_const_far(struct gen *g, size_t i)
 {
@@ -192,6 +217,7 @@ op_const_far(struct gen *g, size_t i)
 		gen_put(g, i, i, 2, "%lld", v * 10);
 		if (v >= 10)
 			gen_put(g, i, i, 2, "%lld", v / 10);
+		put_transposed(g, i);
 		return;
 	}
 	if (!tok_kind(s, i, TOK_NUMBER) || s->tok[i].len >= sizeof text ||
@@ -343,6 +369,8 @@ op_assign(struct gen *g, size_t i)
 		{ "<<", ">>" }, { ">>", "<<" } };
 	const struct source *s = g->s;
 	const struct stmt *st = gen_stmt(g, i);
+	bool unsigned_too = s->dialect == DIALECT_JS ||
+	    (s->path != NULL && text_ends(s->path, ".java"));
 
 	for (size_t k = 0; k < nitems(ops); k++) {
 		if (tok_is(s, i, ops[k].of))
@@ -352,6 +380,13 @@ op_assign(struct gen *g, size_t i)
 		if (tok_is(s, i, bits[k].of) && expr_prec(s, i) > 0)
 			put_words(g, i, bits[k].others, 0, -1);
 	}
+	if (unsigned_too && tok_is(s, i, ">>"))
+		gen_put(g, i, i, 1, ">>>");
+	if (tok_in(s, i, "^= |=") && i < st->last) /* flips or sets: clears */
+		gen_put(g, i, st->last, 2,
+		    expr_primary_end(s, i + 1) == st->last ? "&= ~%.*s"
+							   : "&= ~(%.*s)",
+		    SPAN(s, i + 1, st->last));
 	if (tok_is(s, i, "=") && st->kind == STMT_SIMPLE && i > st->first &&
 	    expr_primary_start(s, i - 1) == st->first &&
 	    s->dialect != DIALECT_SH) {
@@ -383,15 +418,17 @@ op_sibling(struct gen *g, size_t i)
 		"strchr strrchr", "memcpy memmove", "push pop", "parent child",
 		"source target", "src dst", "key value", "min_size max_size",
 		"before after", "get pop", "filter map",
-		"slice splice substring", "concat push", "find findLast filter",
-		"findIndex indexOf findLastIndex", "parseInt parseFloat Number",
-		"islice chain", "sqrt pow abs", "len sum", "sum max min",
-		"ascending descending", "height depth size length",
-		"lower_bound upper_bound", "front back", "Min Max",
-		"HasPrefix HasSuffix", "TrimLeft TrimRight TrimSpace",
-		"encode decode", "read readline readlines", "some every",
-		"reduce reduceRight", "test exec match", "days seconds",
-		"minutes hours seconds days", "read write", "lock unlock" };
+		"slice splice substring", "encodeURI encodeURIComponent",
+		"decodeURI decodeURIComponent", "concat push",
+		"find findLast filter", "findIndex indexOf findLastIndex",
+		"parseInt parseFloat Number", "islice chain", "sqrt pow abs",
+		"len sum", "sum max min", "ascending descending",
+		"height depth size length", "lower_bound upper_bound",
+		"front back", "Min Max", "HasPrefix HasSuffix",
+		"TrimLeft TrimRight TrimSpace", "encode decode",
+		"read readline readlines", "some every", "reduce reduceRight",
+		"test exec match", "days seconds", "minutes hours seconds days",
+		"read write", "lock unlock" };
 	const struct source *s = g->s;
 
 	if (!tok_kind(s, i, TOK_IDENT))

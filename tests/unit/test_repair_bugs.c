@@ -165,22 +165,84 @@ read_patch(const char *patch, struct buf *old, struct buf *new_text)
 	}
 }
 
+/* The text of lines [from, to) of a source, 1-based; then from there on. */
+static void
+add_lines(struct buf *b, const struct source *s, size_t from, size_t to)
+{
+	size_t a = s->line_off[from - 1];
+	size_t e = to - 1 <= s->n_line ? s->line_off[to - 1] : s->len;
+
+	(void)buf_add(b, s->text + a, (e < s->len ? e : s->len) - a);
+}
+
+/* The file as a patch with one hunk makes it. */
+static char *
+fixed_text(const struct source *s, const char *patch)
+{
+	const char *p = strstr(patch, "@@ -");
+	size_t line = strtoul(p + 4, NULL, 10), len;
+	struct buf b;
+
+	buf_init(&b, BUF_NOMAX);
+	if (line > 1)
+		add_lines(&b, s, 1, line);
+	for (p = strchr(p, '\n') + 1; *p != '\0'; p += len + (p[len] == '\n')) {
+		len = strcspn(p, "\n");
+		if (*p == ' ' || *p == '+')
+			(void)buf_printf(&b, "%.*s\n", (int)len - 1, p + 1);
+		line += *p == ' ' || *p == '-';
+	}
+	if (line <= s->n_line)
+		add_lines(&b, s, line, s->n_line + 1);
+	return canonical(buf_str(&b), b.len);
+}
+
+/* Does the candidate make that of the file? */
+static bool
+makes(const struct cand *c, const struct source *s, const char *want)
+{
+	struct buf b;
+	char *text;
+	bool same;
+
+	buf_init(&b, BUF_NOMAX);
+	if (c->line > 1)
+		add_lines(&b, s, 1, c->line);
+	(void)buf_printf(&b, "%s\n", c->new_text);
+	if (c->line + c->n_lines <= s->n_line)
+		add_lines(&b, s, c->line + c->n_lines, s->n_line + 1);
+	text = canonical(buf_str(&b), b.len);
+	same = strcmp(text, want) == 0;
+	buf_clear(&b);
+	free(text);
+	return same;
+}
+
 /* 1-based rank, 0: not there. */
 static size_t
-rank_of(const struct queue *q, const char *file, uint32_t line, const char *old,
-    const char *new_text, const char **ret_op)
+rank_of(const struct queue *q, const char *file, uint32_t line,
+    const char *patch, const char *old, const char *new_text,
+    const char **ret_op)
 {
-	for (size_t i = 0; i < queue_n_cand(q); i++) {
-		const struct cand *c = queue_cand(q, i);
+	char *want = NULL;
+	size_t rank = 0;
 
-		if (c->line != line ||
-		    strcmp(queue_source(q, i)->path, file) != 0 ||
-		    !same_edit(c->new_text, new_text, old))
+	for (size_t i = 0; i < queue_n_cand(q) && rank == 0; i++) {
+		const struct cand *c = queue_cand(q, i);
+		const struct source *s = queue_source(q, i);
+
+		if (strcmp(s->path, file) != 0)
 			continue;
-		*ret_op = repair_ops[c->op].name;
-		return i + 1;
+		if (want == NULL)
+			want = fixed_text(s, patch);
+		if ((c->line == line &&
+			same_edit(c->new_text, new_text, old)) ||
+		    (strlen(new_text) > strlen(old) && makes(c, s, want)))
+			rank = i + 1;
+		*ret_op = rank > 0 ? repair_ops[c->op].name : *ret_op;
 	}
-	return 0;
+	free(want);
+	return rank;
 }
 
 /* How many candidates four workers try, 20 at a time, until this one. */
@@ -296,7 +358,8 @@ one_bug(const char *name, json_t *bug, const char *patch)
 		repair_generate(&c, r.src[i], (uint32_t)i, weight[i]);
 	q = queue_create(&c, r.src, r.n_src, CAND_MAX, 0);
 	read_patch(patch, &old, &new_text);
-	rank = rank_of(q, file, line, buf_str(&old), buf_str(&new_text), &op);
+	rank = rank_of(
+	    q, file, line, patch, buf_str(&old), buf_str(&new_text), &op);
 	printf("# %-14s rank %5zu of %5zu  %-20s hypotheses %2zu  "
 	       "4 workers: %zu\n",
 	    name, rank, queue_n_cand(q), op, queue_n_hypo(q),
