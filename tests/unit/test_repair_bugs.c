@@ -182,6 +182,7 @@ fixed_text(const struct source *s, const char *patch)
 	const char *p = strstr(patch, "@@ -");
 	size_t line = strtoul(p + 4, NULL, 10), len;
 	struct buf b;
+	char *text;
 
 	buf_init(&b, BUF_NOMAX);
 	if (line > 1)
@@ -194,7 +195,9 @@ fixed_text(const struct source *s, const char *patch)
 	}
 	if (line <= s->n_line)
 		add_lines(&b, s, line, s->n_line + 1);
-	return canonical(buf_str(&b), b.len);
+	text = canonical(buf_str(&b), b.len);
+	buf_clear(&b);
+	return text;
 }
 
 /* Does the candidate make that of the file? */

@@ -268,8 +268,8 @@ static const struct row rows[] = {
 	    "    def g(self, due):\n        return h(due.day)\n",
 	    6, "        return h(self.start.day)" },
 	{ "member for a name", "a.js",
-	    "class A {\n  f(x) {\n    this.n = 1;\n    return g(x);\n  }\n}\n", 4,
-	    "    return g(this.n);" },
+	    "class A {\n  f(x) {\n    this.n = 1;\n    return g(x);\n  }\n}\n",
+	    4, "    return g(this.n);" },
 	{ "predicate", "a.py",
 	    "def old(day):\n    return day < 3\n\n\ndef f(day, x):\n    if x:\n"
 	    "        return day\n",
