@@ -513,15 +513,13 @@ results_settle(struct run *r, struct worker *w, const struct msg_summary *m)
 void
 results_failed(struct run *r, struct subtask *t, const char *why)
 {
+	if (t->kind == KIND_PLAN && t->pass) { /* the run goes on without it */
+		log_warn("%s failed %d times: %s", t->label, MAX_ATTEMPTS, why);
+		r->phase = PHASE_EXPLORE;
+		return;
+	}
 	switch (t->kind) {
 	case KIND_PLAN:
-		if (t->pass) {
-			log_warn("%s failed %d times: %s", t->label,
-			    MAX_ATTEMPTS, why);
-			r->phase = PHASE_EXPLORE;
-			break;
-		}
-		/* FALLTHROUGH */
 	case KIND_BASELINE:
 	case KIND_REPRODUCE:
 	case KIND_CONFIRM:
