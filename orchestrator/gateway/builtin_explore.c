@@ -323,6 +323,19 @@ last_answer(const json_t *conv, json_t **ret_args, const char **ret_text)
 	return "";
 }
 
+/* text: the last error, of which the first line says most. */
+static json_t *
+tools_fail(const json_t *conv, const struct facts *f, const char *text)
+{
+	size_t len = strcspn(text, "\n");
+	char *why = xasprintf("The tools failed several times in a row: %.*s",
+	    (int)text_cut(text, len, 200), text);
+	json_t *reply = builtin_stuck(conv, f, why);
+
+	free(why);
+	return reply;
+}
+
 json_t *
 builtin_explore(struct builtin *b, struct worker *w, const json_t *conv,
     const struct facts *f)
@@ -337,10 +350,11 @@ builtin_explore(struct builtin *b, struct worker *w, const json_t *conv,
 		return builtin_stuck(
 		    conv, f, "There is no test command to check with.");
 	settle(b, w, conv);
-	if (w->errors >= BUILTIN_ERRORS_MAX)
-		return builtin_stuck(
-		    conv, f, "The tools failed several times in a row.");
 	name = last_answer(conv, &args, &text);
+	if (w->errors >= BUILTIN_ERRORS_MAX) {
+		json_decref(args);
+		return tools_fail(conv, f, text);
+	}
 	if (strcmp(name, "try_edits") == 0) {
 		reply = advance(b, conv, args, text);
 		if (reply == NULL)

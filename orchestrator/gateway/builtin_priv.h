@@ -9,7 +9,6 @@
 #define BUILTIN_SOURCES_MAX 60
 #define BUILTIN_ERRORS_MAX 3
 #define BUILTIN_FINDING_MAX 1000
-#define BUILTIN_OVER "The time for it is over."
 
 /* A cache of what the worker's conversation says. */
 struct worker {

@@ -19,6 +19,9 @@
 #include "common/err.h"
 #include "common/json.h"
 
+/* The reason of an explorer that ended for want of time (late.h). */
+#define BUILTIN_OVER "The time for it is over."
+
 struct builtin;
 
 /* One a run. Another seed tries candidates of equal score in another order. */

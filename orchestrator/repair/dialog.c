@@ -62,6 +62,7 @@ facts_clear(struct facts *f)
 	free(f->hypothesis_id);
 	free(f->hypothesis);
 	free(f->output);
+	free(f->tmp);
 	strv_clear(&f->tests);
 	strv_clear(&f->failing);
 	strv_clear(&f->guarded);
@@ -71,13 +72,14 @@ facts_clear(struct facts *f)
 static int
 read_facts(const json_t *j, struct facts *f, struct err *e)
 {
-	const char *role, *id, *hypothesis, *output;
+	const char *role, *id, *hypothesis, *output, *tmp = NULL;
 	int r;
 
 	if ((r = json_get_str(j, "role", true, &role, e)) < 0 ||
 	    (r = json_get_str(j, "hypothesis_id", false, &id, e)) < 0 ||
 	    (r = json_get_str(j, "hypothesis", false, &hypothesis, e)) < 0 ||
 	    (r = json_get_str(j, "output", false, &output, e)) < 0 ||
+	    (r = json_get_str(j, "tmp", false, &tmp, e)) < 0 ||
 	    (r = json_get_strv(j, "tests", LIST_MAX, &f->tests, e)) < 0 ||
 	    (r = json_get_strv(j, "failing", LIST_MAX, &f->failing, e)) < 0 ||
 	    (r = json_get_strv(j, "guarded", LIST_MAX, &f->guarded, e)) < 0 ||
@@ -99,6 +101,7 @@ read_facts(const json_t *j, struct facts *f, struct err *e)
 	f->hypothesis_id = id != NULL && *id != '\0' ? xstrdup(id) : NULL;
 	f->hypothesis = xstrdup(hypothesis != NULL ? hypothesis : "");
 	f->output = xstrdup(output != NULL ? output : "");
+	f->tmp = tmp != NULL ? xstrdup(tmp) : NULL;
 	f->parallel = f->parallel < 1 ? 1 : f->parallel;
 	f->test_ms = f->test_ms < 1 ? 1 : f->test_ms;
 	return 0;

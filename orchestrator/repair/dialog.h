@@ -15,6 +15,7 @@ struct facts {
 	char *hypothesis_id; /* NULL: none */
 	char *hypothesis;    /* "" when none */
 	char *output;
+	char *tmp; /* the workers' temporary directory; NULL: not known */
 	struct strv tests, failing, guarded;
 	uint64_t test_ms, parallel;
 	uint64_t limit_ms;  /* of one run of the check; 0: from test_ms */

@@ -98,6 +98,7 @@ void op_unwrap(struct gen *g, size_t i);
 void op_method_assign(struct gen *g, size_t i);
 void op_clamp(struct gen *g, size_t i);
 void op_list_value(struct gen *g, size_t i);
+void op_regroup(struct gen *g, size_t i);
 /* op_name.c */
 void op_attr(struct gen *g, size_t i);
 void op_string(struct gen *g, size_t i);

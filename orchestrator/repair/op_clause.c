@@ -270,7 +270,8 @@ op_wrap(struct gen *g, size_t i)
 	    tok_flag(s, i, TF_VALUE))
 		return;
 	b = expr_primary_end(s, i);
-	if (b == EXPR_NONE || tok_in(s, b + 1, "= :"))
+	if (b == EXPR_NONE || tok_is(s, b + 1, "=") ||
+	    (tok_is(s, b + 1, ":") && b + 1 != gen_stmt(g, i)->last))
 		return;
 	for (size_t d = 1; d < 600 && n < nitems(got) && g->budget > 0; d++) {
 		for (int side = 0; side < 2 && n < nitems(got); side++) {

@@ -35,11 +35,13 @@ op_file_statement(struct gen *g, size_t i)
 	for (size_t d = 1; d < 200 && g->budget > 0; d++) {
 		for (int side = 0; side < 2 && n < nitems(got); side++) {
 			size_t k = side == 0 ? self - d : self + d;
-			const struct stmt *o = &s->stmt[k];
+			const struct stmt *o;
 
 			g->budget--;
-			if ((side == 0 && d > self) || k >= s->n_stmt ||
-			    o->kind != STMT_SIMPLE || o->first == o->last ||
+			if ((side == 0 && d > self) || k >= s->n_stmt)
+				continue;
+			o = &s->stmt[k];
+			if (o->kind != STMT_SIMPLE || o->first == o->last ||
 			    o->last - o->first > 20 ||
 			    tok_in(s, o->first, PLACE_LEAVES) ||
 			    source_region(s, s->tok[o->first].line) < 0)

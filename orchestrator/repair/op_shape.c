@@ -374,3 +374,29 @@ op_list_value(struct gen *g, size_t i)
 	for (size_t k = 0; k < n; k++)
 		gen_put(g, v.a, v.b, (int)k, "[%.*s]", TOK(s, names[k]));
 }
+
+/* `a + b % c` as `(a + b) % c`, and `a * b + c` as `a * (b + c)`. */
+void
+op_regroup(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	int prec = expr_prec(s, i);
+	size_t a, b;
+
+	if (s->dialect == DIALECT_SH ? !tok_flag(s, i, TF_ARITH) : prec == 0)
+		return;
+	if (prec == 0 || i == 0)
+		return;
+	b = expr_primary_end(s, i + 1);
+	if (b != EXPR_NONE && expr_prec(s, b + 1) > prec) {
+		a = expr_left(s, i);
+		if (a != EXPR_NONE && a < i)
+			gen_put(g, a, b, 0, "(%.*s)", SPAN(s, a, b));
+	}
+	a = expr_primary_start(s, i - 1);
+	if (a != EXPR_NONE && a > 0 && expr_prec(s, a - 1) > prec) {
+		b = expr_right(s, i);
+		if (b != EXPR_NONE && b > i)
+			gen_put(g, a, b, 0, "(%.*s)", SPAN(s, a, b));
+	}
+}

@@ -155,6 +155,8 @@ op_const(struct gen *g, size_t i)
 	static const long long plain[] = { 0, 1, 2, -1 };
 	const struct source *s = g->s;
 	const char *fmt = "%lld";
+	bool negative =
+	    i > 0 && tok_is(s, i - 1, "-") && expr_is_prefix(s, i - 1);
 	long long v;
 	int rank = 2;
 
@@ -165,14 +167,18 @@ op_const(struct gen *g, size_t i)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	gen_put(g, i, i, 0, fmt, v + 1);
-	gen_put(g, i, i, 1, fmt, v - 1);
+	if (!negative || v != 1) /* -0 is nothing that anybody writes */
+		gen_put(g, i, i, 1, fmt, v - 1);
 #pragma GCC diagnostic pop
 	if (s->dialect == DIALECT_SH && !tok_flag(s, i, TF_ARITH) &&
 	    tok_is(s, i - 1, "$"))
 		return;
-	for (size_t k = 0; k < nitems(plain); k++)
-		gen_put(g, i, i, rank++, "%lld", plain[k]);
-	if (v != 0)
+	for (size_t k = 0; k < nitems(plain); k++) {
+		if (!negative || plain[k] > 0)
+			gen_put(g, i, i, rank, "%lld", plain[k]);
+		rank++;
+	}
+	if (v != 0 && !negative)
 		gen_put(g, i, i, rank, "-%.*s", TOK(s, i));
 }
 

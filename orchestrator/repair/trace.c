@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "orchestrator/repair/trace.h"
+#include "orchestrator/repair/word.h"
 
 #define MARK "/foray-trace-"
 #define NONCE_BYTES 8
@@ -46,8 +47,9 @@ static const struct way ways[] = {
 	    { { "hook.c", "hook.c" }, { "cc.sh", "cc.sh" },
 		{ "gcov.sh", "gcov.sh" } },
 	    2, true,
-	    "mkdir \"$d/bin\" \"$d/t\" && for c in cc gcc c++ g++; do "
-	    "cp \"$d/cc.sh\" \"$d/bin/$c\"; done && chmod +x \"$d\"/bin/* && "
+	    "mkdir \"$d/bin\" \"$d/t\" && cp \"$d/cc.sh\" \"$d/bin/cc\" && "
+	    "cp \"$d/cc.sh\" \"$d/bin/gcc\" && cp \"$d/cc.sh\" \"$d/bin/c++\" && "
+	    "cp \"$d/cc.sh\" \"$d/bin/g++\" && chmod -R +x \"$d/bin\" && "
 	    "cc -c -o \"$d/hook.o\" \"$d/hook.c\" || exit 1\n",
 	    "PATH=\"$d/bin:$PATH\" FORAY_TRACE=\"$d/t\" MAKEFLAGS=B; "
 	    "export PATH FORAY_TRACE MAKEFLAGS",
@@ -77,12 +79,27 @@ find_way(unsigned dialect)
 	return NULL;
 }
 
+/* The text with its own place for "$d": rules about paths can't judge what is
+ * written below a variable. dir: NULL: it is only known there. */
 static void
-add_file(struct buf *b, const char *name, const char *text, const char *nonce)
+add_in(struct buf *b, const char *dir, const char *text)
 {
-	/* By its whole name, for who reads the record: "$d" says little. */
-	(void)buf_printf(b, "cat >\"$TMPDIR%s%s/%s\" <<'%s' && :\n%s%s\n", MARK,
-	    nonce, name, nonce, text, nonce);
+	const char *p;
+
+	for (; dir != NULL && (p = strstr(text, "$d")) != NULL; text = p + 2) {
+		(void)buf_add(b, text, (size_t)(p - text));
+		(void)buf_adds(b, word_is_char(p[2]) ? "$d" : dir);
+	}
+	(void)buf_adds(b, text);
+}
+
+static void
+add_file(struct buf *b, const char *dir, const char *name, const char *text,
+    const char *nonce)
+{
+	add_in(b, dir, "cat >\"$d/");
+	(void)buf_printf(
+	    b, "%s\" <<'%s' && :\n%s%s\n", name, nonce, text, nonce);
 }
 
 static void
@@ -99,46 +116,55 @@ add_quoted(struct buf *b, const char *s)
 }
 
 static void
-add_place(struct buf *b, const char *nonce)
+add_place(struct buf *b, const char *dir, const char *nonce)
 {
-	(void)buf_printf(
-	    b, "TMPDIR=\"${TMPDIR:-/tmp}\"\nd=\"$TMPDIR%s%s\"\n", MARK, nonce);
+	if (dir != NULL)
+		(void)buf_printf(b, "d=%s\n", dir);
+	else
+		(void)buf_printf(b, "d=\"${TMPDIR:-/tmp}%s%s\"\n", MARK, nonce);
 }
 
 /* Into a copy of the tree, when it is not too large for one. */
 static void
-add_copy(struct buf *b)
+add_copy(struct buf *b, const char *dir)
 {
-	(void)buf_printf(b,
-	    "test \"$(du -sk . | cut -f1)\" -le %d || exit 1\n"
-	    "mkdir \"$d/copy\" && cp -a . \"$d/copy\" && cd \"$d/copy\" || "
-	    "exit 1\npwd >>\"$d/tree\"\n",
+	(void)buf_printf(b, "test \"$(du -sk . | cut -f1)\" -le %d || exit 1\n",
 	    COPY_MAX_KB);
+	add_in(b, dir,
+	    "mkdir \"$d/copy\" && cp -a . \"$d/copy\" && cd \"$d/copy\" || "
+	    "exit 1\npwd >>\"$d/tree\"\n");
 }
 
 size_t
 trace_commands(const char *test, enum token_dialect d, bool copy,
-    const char *nonce, char *ret[TRACE_MAX_CALLS])
+    const char *tmp, const char *nonce, char *ret[TRACE_MAX_CALLS])
 {
 	const struct way *w = find_way(d);
 	struct buf a, b;
+	char *dir;
 
 	if (w == NULL)
 		return 0;
+	dir = tmp != NULL ? xasprintf("%s%s%s", tmp, MARK, nonce) : NULL;
 	buf_init(&a, COMMAND_MAX);
-	add_place(&a, nonce);
-	(void)buf_adds(&a, "mkdir -m 700 \"$d\" && pwd >\"$d/tree\" && ");
+	add_place(&a, dir, nonce);
+	add_in(&a, dir, "mkdir -m 700 \"$d\" && pwd >\"$d/tree\" && ");
 	buf_init(&b, COMMAND_MAX);
-	add_place(&b, nonce);
+	add_place(&b, dir, nonce);
 	for (size_t i = 0; i < nitems(w->file) && w->file[i].name; i++)
-		add_file(i < w->n_first ? &a : &b, w->file[i].name,
+		add_file(i < w->n_first ? &a : &b, dir, w->file[i].name,
 		    script(w->file[i].script), nonce);
 	if (copy || w->copy)
-		add_copy(&b);
-	(void)buf_printf(&b, "%s(%s; sh -c ", w->prepare, w->before);
+		add_copy(&b, dir);
+	add_in(&b, dir, w->prepare);
+	(void)buf_adds(&b, "(");
+	add_in(&b, dir, w->before);
+	(void)buf_adds(&b, "; sh -c ");
 	add_quoted(&b, test);
-	(void)buf_printf(
-	    &b, ") >/dev/null 2>&1 </dev/null\n%s %s\n", w->report, nonce);
+	(void)buf_adds(&b, ") >/dev/null 2>&1 </dev/null\n");
+	add_in(&b, dir, w->report);
+	(void)buf_printf(&b, " %s\n", nonce);
+	free(dir);
 	if (a.len + 1 >= COMMAND_MAX || b.len + strlen(nonce) >= COMMAND_MAX) {
 		buf_clear(&a);
 		buf_clear(&b);
@@ -205,7 +231,7 @@ trace_ask(json_t *reply, const json_t *conv, const struct facts *f,
 		return 0;
 	hash_random_hex(nonce, NONCE_BYTES);
 	n = trace_commands(
-	    f->tests.v[0], main_dialect(r), !f->plan, nonce, command);
+	    f->tests.v[0], main_dialect(r), !f->plan, f->tmp, nonce, command);
 	for (size_t i = 0; i < n; i++) {
 		call(reply, conv, command[i],
 		    i + 1 < n ? WRITE_S : (limit_ms + 999) / 1000);

@@ -42,9 +42,10 @@ size_t trace_ask(json_t *reply, const json_t *conv, const struct facts *f,
     const struct reading *r);
 void trace_clear(struct trace *t);
 
-/* For tests: the commands themselves, each to free; 0 when there are none. */
+/* For tests: the commands themselves, each to free; 0 when there are none. tmp:
+ * the temporary directory, NULL: the environment says. */
 #define TRACE_MAX_CALLS 2
 size_t trace_commands(const char *test, enum token_dialect d, bool copy,
-    const char *nonce, char *ret[TRACE_MAX_CALLS]);
+    const char *tmp, const char *nonce, char *ret[TRACE_MAX_CALLS]);
 
 #endif

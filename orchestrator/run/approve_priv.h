@@ -50,7 +50,8 @@ struct approvals {
 /* What is asked, for a terminal. */
 void approve_words(const struct asked *q, struct buf *ret);
 /* An act as it is remembered "for this run"; yours. Of a write it is the file,
- * not what is written. Of a question: of its act, or of the monitor's rule. */
+ * not what is written; of candidates their check and files. Of a question: of
+ * its act, or of the monitor's rule. */
 char *approve_key(const char *act, const char *subject, const char *detail);
 char *approve_key_of(const struct asked *q);
 bool approve_granted(const struct approvals *a, const struct asked *q);

@@ -67,7 +67,17 @@ approve_words(const struct asked *q, struct buf *ret)
 char *
 approve_key(const char *act, const char *subject, const char *detail)
 {
+	json_t *j = NULL;
+	char *paths = NULL, *key;
+
 	if (detail == NULL || strcmp(act, "write") == 0)
 		detail = "";
-	return xasprintf("%s\n%s\n%s", act, subject, detail);
+	if (strcmp(act, "try") == 0 &&
+	    json_parse(detail, strlen(detail), 1 << 16, &j, NULL) == 0 &&
+	    json_is_array(json_object_get(j, "paths")))
+		detail = paths = json_text(json_object_get(j, "paths"));
+	key = xasprintf("%s\n%s\n%s", act, subject, detail);
+	json_decref(j);
+	free(paths);
+	return key;
 }

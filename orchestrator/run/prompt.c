@@ -104,7 +104,7 @@ facts(const struct run *r, const struct subtask *t)
 		(void)json_array_append_new(guarded,
 		    json_str_lossy(r->guarded.v[i], strlen(r->guarded.v[i])));
 	return json_pack("{s:s, s:s?, s:s?, s:o, s:o, s:s, s:I, s:I, s:I, s:I, "
-			 "s:i, s:o}",
+			 "s:i, s:s*, s:o}",
 	    "role", kind_str(t->kind), "hypothesis_id", id, "hypothesis",
 	    t->hypothesis, "tests", json_from_strv(&r->tests), "failing",
 	    json_from_strv(&r->base.failing), "output",
@@ -112,7 +112,8 @@ facts(const struct run *r, const struct subtask *t)
 	    (json_int_t)r->base.test_ms, "limit_ms", (json_int_t)limit_ms(r, t),
 	    "budget_ms", (json_int_t)budget_ms(r), "share",
 	    (json_int_t)share(r, t), "parallel", (int)sched_parallel(r, t),
-	    "guarded", guarded);
+	    "tmp", r->o.backend == BACKEND_BWRAP ? "/tmp" : NULL, "guarded",
+	    guarded);
 }
 
 static void

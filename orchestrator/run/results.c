@@ -13,6 +13,7 @@
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/run/approve.h"
+#include "orchestrator/run/late.h"
 #include "orchestrator/run/pass.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/review.h"
@@ -587,7 +588,7 @@ results_check(struct run *r)
 	else if (!r->no_more && why != NULL)
 		run_end(r, EXIT_FATAL, "error",
 		    "no worker came to a verdict: %s", why);
-	else if (r->no_more)
+	else if (r->no_more || late_any(r))
 		run_end(r, EXIT_BUDGET, "budget",
 		    "a budget ended the run before a fix was found");
 	else

@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "common/text.h"
+#include "orchestrator/run/late.h"
 #include "orchestrator/run/pass.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/resume.h"
@@ -334,6 +335,8 @@ on_row(const struct store_row *row, void *ctx)
 		(void)store_patch(
 		    r->store, t->id, &t->patch, &t->patch_len, NULL);
 	results_take(r, t, &told.m);
+	if (late_is(t))
+		results_again(r, t);
 	told_clear(&told);
 	json_decref(j);
 	return 0;

@@ -443,6 +443,18 @@ def write_asked(box):
               "writes: the record does not repeat it", audit(box))
 
 
+def tracer(box):
+    """What the built-in model runs for itself is nothing that rules about paths
+    ask about; candidates of one file are one question."""
+    for name in ("py-ledger", "c-jobqueue"):
+        settings(box, {"deny": ["Edit(/migrations/**)", "Bash(curl:*)"]})
+        repo = box.bug(name, place="traced-" + name)
+        r = box.run(repo, "-t", lib.bug_info(name)["test"], "-n", "2",
+                    timeout=120)
+        lib.equal(r.status, 0, name + ": fixed under rules about paths", r)
+        lib.equal(r.all("permission"), [], name + ": nothing is asked", r)
+
+
 def main():
     with lib.Box() as box:
         command_line(box)
@@ -456,6 +468,7 @@ def main():
         patch_judged(box)
         terminal(box)
         write_asked(box)
+        tracer(box)
     lib.done()
 
 

@@ -312,7 +312,7 @@ run_bug(const char *root, const char *test, enum token_dialect d,
 	run_in(tmp, copy, out);
 	free(copy);
 	run_in(tmp, test, out);
-	n = trace_commands(test, d, false, "0123456789abcdef", call);
+	n = trace_commands(test, d, false, NULL, "0123456789abcdef", call);
 	for (size_t i = 0; i < n; i++) {
 		run_in(tmp, call[i], &report);
 		free(call[i]);

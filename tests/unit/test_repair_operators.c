@@ -282,6 +282,14 @@ static const struct row rows[] = {
 	    "static bool old(int day)\n{\n\treturn day < 3;\n}\n"
 	    "int f(int day, int x)\n{\n\tif (x)\n\t\treturn day;\n}\n",
 	    7, "\tif (x && !old(day))" },
+	{ "regrouped", "a.c", "int f(int a) { return a + 1 % N; }\n", 1,
+	    "int f(int a) { return (a + 1) % N; }" },
+	{ "regrouped", "a.py", "x = n * m + 1\n", 1, "x = n * (m + 1)" },
+	{ "regrouped", "a.py", "x = a or b and c\n", 1, "x = (a or b) and c" },
+	{ "regrouped", "a.js", "x = a[0] + a[1] / 2;\n", 1,
+	    "x = (a[0] + a[1]) / 2;" },
+	{ "wrapped", "a.py", "def f(x):\n    for k in x.data:\n        g(k)\n",
+	    2, "    for k in list(x.data):" },
 	{ "own guard", "a.py",
 	    "def f(a):\n    if not a:\n        return None\n    return a.x\n"
 	    "\n\ndef g(a):\n    return a.y\n",

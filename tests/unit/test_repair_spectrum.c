@@ -235,22 +235,25 @@ test_commands(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < nitems(all); i++) {
-		n = trace_commands("a 'b' c", all[i], false, NONCE, call);
+		n = trace_commands(
+		    "a 'b' c", all[i], false, "/tmp", NONCE, call);
 		assert_int_equal(n, 2);
 		assert_non_null(
 		    strstr(call[1], "sh -c 'a '\\''b'\\'' c') >/dev/null"));
 		for (size_t k = 0; k < n; k++) {
 			assert_true(strlen(call[k]) < 8192);
 			assert_non_null(strstr(call[k], "/foray-trace-" NONCE));
+			assert_null(strstr(call[k], "$TMPDIR"));
+			assert_null(strstr(call[k], ">\"$"));
 			free(call[k]);
 		}
 	}
 	assert_int_equal(
-	    trace_commands("true", DIALECT_SH, false, NONCE, call), 0);
+	    trace_commands("true", DIALECT_SH, false, "/tmp", NONCE, call), 0);
 	memset(longish, 'x', 8999);
 	longish[8999] = '\0';
 	assert_int_equal(
-	    trace_commands(longish, DIALECT_PY, false, NONCE, call), 0);
+	    trace_commands(longish, DIALECT_PY, false, "/tmp", NONCE, call), 0);
 	free(longish);
 }
 

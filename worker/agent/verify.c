@@ -30,7 +30,8 @@
 static int
 restore(struct verify *v, const char *rel, struct err *e)
 {
-	struct stat st;
+	struct stat st, now;
+	int64_t floor;
 	struct buf b;
 	char target[4097];
 	ssize_t n;
@@ -56,11 +57,17 @@ restore(struct verify *v, const char *rel, struct err *e)
 			    e, -errno, "%.200s: %s", rel, strerror(errno));
 		return 0;
 	}
+	/* Later than what is replaced, too: by that alone (and the size) Python
+	 * tells its bytecode from that of the other text. */
+	floor = (int64_t)st.st_mtime;
+	if (fstatat(v->a->fs.root_fd, rel, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    now.st_mtime > floor)
+		floor = (int64_t)now.st_mtime;
 	buf_init(&b, (size_t)256 << 20);
 	r = file_read_at(v->base_fd, rel, true, &b, e);
 	if (r >= 0)
 		r = treefs_put(v->a->fs.root_fd, rel, buf_str(&b), b.len,
-		    st.st_mode & 0777, (int64_t)st.st_mtime, e);
+		    st.st_mode & 0777, floor, e);
 	buf_clear(&b);
 	return r < 0 ? r : 0;
 }

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""How a run of the built-in model ends: out of time, with a branch that has less
+than what was tested, with code that keeps its tests from failing."""
+import os
+import sys
+
+import lib
+
+TEST = "python3 -m unittest"
+# Two faults, so that no one edit mends it.
+TWO = {
+    "calc.py": "def add(a, b):\n    return a - b\n\n\ndef mul(a, b):\n"
+               "    return a + b\n\n\ndef both(a, b):\n"
+               "    return add(a, b), mul(a, b)\n",
+    "test_calc.py": "import time\nimport unittest\n\nimport calc\n\n\n"
+                    "class T(unittest.TestCase):\n    def test_both(self):\n"
+                    "        time.sleep(0.4)\n"
+                    "        self.assertEqual(calc.both(2, 3), (5, 6))\n",
+}
+
+
+def out_of_time(box):
+    """Not "unfixed": less was tried than there is. Resumed, it goes on."""
+    repo = box.repo("late", TWO)
+    r = box.run(repo, "-t", TEST, "-n", "2", "--max-time", "6s", timeout=60)
+    lib.equal((r.status, r.finished.get("status")), (3, "budget"),
+              "out of time: the end", r)
+    lib.check(r.seconds < 8, "out of time: in time", r)
+    again = box.do("resume", "--json", "--max-time", "14s", timeout=60)
+    lib.equal(again.status, 3, "resumed: the end", again)
+    begun = [e for e in again.all("assigned") if e["kind"] == "explore"]
+    lib.check(begun and again.seconds > 2, "resumed: it goes on", again)
+
+
+def half_committed(box):
+    """A branch starts at HEAD, the tests ran on what is not committed."""
+    repo = box.repo("half", {
+        "calc.py": TWO["calc.py"].replace("a + b", "a + b" + "\n" * 8),
+        "test_calc.py": TWO["test_calc.py"].replace("sleep(0.4)", "sleep(0)")})
+    path = os.path.join(repo, "calc.py")
+    lib.write(path, lib.read(path).replace("a + b", "a * b"))
+    r = box.run(repo, "-t", TEST, "-n", "2", "--branch", "fx", timeout=60)
+    lib.equal(r.status, 0, "half committed: fixed", r)
+    lib.check(any("not committed" in w for w in r.finished["warnings"]),
+              "half committed: said", r.finished)
+    repo = box.repo("whole", dict(TWO, **{
+        "calc.py": TWO["calc.py"].replace("a + b", "a * b")}))
+    r = box.run(repo, "-t", TEST, "-n", "2", "--branch", "fx", timeout=60)
+    lib.equal(r.status, 0, "all committed: fixed", r)
+    lib.check(not any("not committed" in w for w in r.finished["warnings"]),
+              "all committed: nothing to say", r.finished)
+
+
+GAMED = {
+    "lib.py": "import sys\n\n\ndef add(a, b):\n    if a > 100:\n"
+              "        __import__('unittest').TestCase.assertEqual = "
+              "lambda *a: None\n    return [a, b]\n",
+    "test_lib.py": "import unittest\n\nimport lib\n\n\n"
+                   "class T(unittest.TestCase):\n    def test_add(self):\n"
+                   "        r = lib.add(2, 3)\n"
+                   "        self.assertEqual(r, 5)\n\n"
+                   "    def test_n(self):\n        self.assertEqual(1, 1)\n",
+}
+
+
+def gamed(box):
+    """The tree before the patch is judged by its own text, not by the bytecode
+    of a patch that is as long and as old."""
+    for n in range(2):
+        repo = box.repo("gamed%d" % n, GAMED)
+        r = box.run(repo, "-t", TEST, "-n", "2", "--max-time", "12s",
+                    timeout=60)
+        lib.check(r.status in (1, 3) and "patch" not in r.finished,
+                  "gamed: refused", r)
+        lib.check(any("must fail" in e["reason"] for e in r.all("verified")
+                      if not e["ok"]), "gamed: why", r.all("verified"))
+
+
+def main(parts):
+    with lib.Box() as box:
+        for part in parts:
+            part(box)
+    lib.done()
+
+
+ALL = (out_of_time, half_committed, gamed)
+
+if __name__ == "__main__":
+    main([p for p in ALL if p.__name__ in sys.argv[1:]] or ALL)
