@@ -44,8 +44,7 @@ apply_tree(const char *root, const char *patch, size_t len, struct err *e)
 	return r;
 }
 
-/* index: another one than the repository's, or NULL. The first line of the
- * output goes to *ret (may be NULL). */
+/* The output without its last newline goes to *ret (may be NULL). */
 static int
 git(const char *root, const char *index, const void *input, size_t input_len,
     char **ret, struct err *e, ...)
@@ -62,8 +61,7 @@ git(const char *root, const char *index, const void *input, size_t input_len,
 
 	buf_init(&out, 1 << 20);
 	g.out = &out;
-	if (index != NULL)
-		strv_setenv(&g.env, "GIT_INDEX_FILE", index);
+	strv_setenv(&g.env, "GIT_INDEX_FILE", index);
 	va_start(ap, e);
 	while ((arg = va_arg(ap, const char *)) != NULL)
 		strv_add(&g.args, arg);
@@ -101,18 +99,6 @@ apply_branch_check(const char *root, const char *branch, struct err *e)
 		    "--branch: a branch \"%s\" is there already", branch);
 	free(ref);
 	return r;
-}
-
-bool
-apply_is_dirty(const char *root)
-{
-	char *out = NULL;
-	bool dirty = git(root, NULL, NULL, 0, &out, NULL, "--no-optional-locks",
-			 "status", "--porcelain", (char *)NULL) < 0 ||
-	    (out != NULL && *out != '\0');
-
-	free(out);
-	return dirty;
 }
 
 int

@@ -14,9 +14,6 @@ char *apply_unseen(const char *patch, size_t len);
 int apply_tree(const char *root, const char *patch, size_t len, struct err *e);
 /* Could apply_branch() make this branch? ERR_USAGE says why not. */
 int apply_branch_check(const char *root, const char *branch, struct err *e);
-/* Does the tree differ from HEAD? Then a branch with a patch is not the tree
- * that the patch was verified on. */
-bool apply_is_dirty(const char *root);
 /* As a commit on a new branch that starts at HEAD; working tree and index stay
  * as they are. An existing branch is an error. */
 int apply_branch(const char *root, const char *branch, const char *patch,
