@@ -6,11 +6,83 @@
 #include "common/text.h"
 #include "sandbox/policy/judge_priv.h"
 
+/* Where "/proc/ID/cwd" and "/proc/ID/root" at the beginning of path end, 0:
+ * there are none. *kind: 'c', 'r', or 'f' of an open file. */
+static size_t
+proc_link(const char *path, char *kind, bool *self)
+{
+	static const char *const names[] = { "/cwd", "/root", "/fd/" };
+	const char *s = path, *id;
+	size_t i, n;
+
+	if (!text_starts(s, "/proc/"))
+		return 0;
+	id = s + strlen("/proc/");
+	n = strcspn(id, "/");
+	*self = (n == 4 && strncmp(id, "self", n) == 0) ||
+	    (n == 11 && strncmp(id, "thread-self", n) == 0);
+	s = id + n;
+	if (text_starts(s, "/task/")) {
+		s += strlen("/task/");
+		s += strcspn(s, "/");
+	}
+	for (i = 0; i < nitems(names); i++) {
+		if (!text_starts(s, names[i]))
+			continue;
+		s += strlen(names[i]);
+		if (i == 2)
+			s += strcspn(s, "/");
+		else if (*s != '\0' && *s != '/')
+			continue;
+		*kind = "crf"[i];
+		return (size_t)(s - path);
+	}
+	return 0;
+}
+
+/* Component by component, since what follows such a link, ".." too, is counted
+ * from where it leads. *vague: that is not known. */
+static char *
+through_proc(const char *path, const char *cwd, bool *vague)
+{
+	char *at = xstrdup("/"), *name, *next, *rest, kind = '\0';
+	bool self = true;
+	size_t n;
+
+	*vague = false;
+	for (path += strspn(path, "/"); *path != '\0';
+	     path += strspn(path, "/")) {
+		n = strcspn(path, "/");
+		name = xstrndup(path, n);
+		rest = path_join(at, name);
+		next = path_normal(rest);
+		free(name);
+		free(rest);
+		free(at);
+		at = next;
+		path += n;
+		if (proc_link(at, &kind, &self) != strlen(at) || kind == '\0')
+			continue;
+		if (kind == 'f') {
+			*vague |= *path != '\0';
+			continue;
+		}
+		*vague |= kind == 'c' && !self;
+		free(at);
+		/* One in the directory itself leads nowhere. */
+		at = xstrdup(
+		    kind == 'r' || text_starts(cwd, "/proc/") ? "/" : cwd);
+		kind = '\0';
+	}
+	return at;
+}
+
 char *
 judge_path(const char *text, bool tilde, const char *cwd,
     const struct judge_place *where)
 {
 	char *joined, *clean;
+	bool vague;
 
 	/* Another person's home is nowhere in particular. */
 	if (tilde && text[1] != '/' && text[1] != '\0')
@@ -23,7 +95,9 @@ judge_path(const char *text, bool tilde, const char *cwd,
 		joined = xstrdup(text);
 	else
 		joined = path_join(cwd, text);
-	clean = path_normal(joined);
+	clean = strstr(joined, "proc") != NULL
+	    ? through_proc(joined, cwd, &vague)
+	    : path_normal(joined);
 	free(joined);
 	return clean;
 }
@@ -190,6 +264,22 @@ some_file(struct judge *j, enum rule_about about, const struct sh_word *w,
 	judge_part(j, src, len, RULING_ASK, NULL, LAYER_BUILTIN, why);
 }
 
+/* By a directory of another process, or through an open file. */
+static bool
+is_vague(const char *text, const char *cwd)
+{
+	char *joined = *text == '/' ? xstrdup(text) : path_join(cwd, text);
+	bool vague = false;
+
+	if (strstr(joined, "proc") != NULL || strstr(joined, "dev") != NULL) {
+		free(through_proc(joined, cwd, &vague));
+		vague |= text_starts(joined, "/dev/fd/") &&
+		    strchr(joined + strlen("/dev/fd/"), '/') != NULL;
+	}
+	free(joined);
+	return vague;
+}
+
 static void
 file(struct judge *j, enum rule_about about, bool tree, const struct sh_word *w,
     const char *src, size_t len)
@@ -209,6 +299,8 @@ file(struct judge *j, enum rule_about about, bool tree, const struct sh_word *w,
 	}
 	for (i = 0; i < j->dirs.n; i++) {
 		one_file(j, about, tree, w, j->dirs.v[i], src, len);
+		if (is_vague(w->text, j->dirs.v[i]))
+			some_file(j, about, w, src, len);
 		if (w->text[0] == '/')
 			break;
 	}

@@ -15,7 +15,7 @@ struct view {
 	const struct sh_word *w;
 	size_t n;
 	const struct program *prog;
-	bool dry, inplace, scripted;
+	bool dry, inplace, scripted, coded;
 	struct finding asks[4]; /* undone by --dry-run */
 	size_t n_asks;
 };
@@ -100,6 +100,33 @@ code(struct view *v, const struct sh_word *w, size_t at)
 		    "%s code that may run programs", v->prog->name);
 }
 
+/* Its input tells which files. */
+static void
+some_written(struct view *v, const char *where)
+{
+	struct sh_word w = { .flags = SH_COMPUTED };
+
+	w.text = (char *)(uintptr_t)where;
+	w.len = strlen(where);
+	judge_write(v->p->j, &w, v->p->src, v->p->src_len);
+}
+
+/* Commands of sqlite3 that open other files. */
+static void
+db_commands(struct view *v, const struct sh_word *w)
+{
+	static const char *const marks[] = { ".open", ".backup", ".save",
+		".clone", ".log", ".archive", ".ar ", "attach", "vacuum",
+		"writefile", ".output", ".once", ".excel", ".restore" };
+	size_t i;
+
+	for (i = 0; i < nitems(marks); i++)
+		if (strcasestr(w->text, marks[i]) != NULL) {
+			some_written(v, "a name in its commands");
+			return;
+		}
+}
+
 /* curl: "@FILE"; of a form "name=@FILE;type=..." and "name=<FILE"; of
  * --data-urlencode "name@FILE". */
 static void
@@ -132,6 +159,10 @@ option(struct view *v, const struct opt *t)
 	const char *name = v->prog->name;
 	struct sh_word file;
 
+	/* gawk's extension, by whichever way it is loaded */
+	v->inplace |= t->has_value && v->prog->operands != NULL &&
+	    strcmp(v->prog->operands, "awk") == 0 &&
+	    strstr(t->value.text, "inplace") != NULL;
 	switch (t->kind) {
 	case OPT_POWER:
 	case OPT_POWER_VALUE:
@@ -162,6 +193,7 @@ option(struct view *v, const struct opt *t)
 			judge_read(p->j, &file, p->src, p->src_len);
 		break;
 	case OPT_LAST:
+		v->coded = true;
 		module(v, t);
 		break;
 	case OPT_ASK:
@@ -182,6 +214,7 @@ option(struct view *v, const struct opt *t)
 			read_at(v, t);
 		break;
 	case OPT_CODE:
+		v->coded = true;
 		if (t->has_value)
 			code(v, &t->value, at);
 		break;
@@ -235,10 +268,38 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 			code(v, w, at);
 		return;
 	}
-	if (strcmp(how, "sed") == 0 || strcmp(how, "awk") == 0) {
-		if (k == 0 && !v->scripted)
+	if (*how == 'i') {
+		if (v->inplace && (k > 0 || v->coded))
+			written(v, w);
+		if (k == 0 ? !v->coded || how[1] == 'i'
+			   : v->coded && how[1] == 'i')
+			read_by(v, w);
+	} else if (strcmp(how, "db") == 0) {
+		if (k > 0) {
+			db_commands(v, w);
+			return;
+		}
+		read_by(v, w);
+		if (!v->dry)
+			written(v, w);
+	} else if (strcmp(how, "zip") == 0) {
+		if (k == 0 || v->inplace)
+			written(v, w);
+		if (k > 0)
+			read_by(v, w);
+	} else if (strcmp(how, "patch") == 0) {
+		if (k > 0)
+			read_by(v, w);
+		else if (!v->dry)
+			written(v, w);
+	} else if (strcmp(how, "any") == 0) {
+		read_by(v, w);
+	} else if (strcmp(how, "sed") == 0 || strcmp(how, "awk") == 0) {
+		if (k == 0 && !v->scripted) {
+			v->inplace |=
+			    *how == 'a' && strstr(w->text, "inplace") != NULL;
 			script(v, w, at, *how == 's');
-		else if (v->inplace)
+		} else if (v->inplace)
 			written(v, w);
 		else
 			read_by(v, w);
@@ -325,6 +386,10 @@ options(struct view *v)
 	}
 	for (i = 0; i < n; i++)
 		operand(v, &operands[i], i, n, at[i]);
+	if (v->prog->operands != NULL && !v->dry &&
+	    (strcmp(v->prog->operands, "any") == 0 ||
+		(strcmp(v->prog->operands, "patch") == 0 && n == 0)))
+		some_written(v, "names in a patch");
 	free(at);
 	for (i = 0; i < v->n_asks && !v->dry; i++)
 		piece_found(p, FIND_ASK, v->asks[i].at, "%s", v->asks[i].what);

@@ -193,13 +193,14 @@ git_config(const struct call *c)
 	    "git config %.80s", key->text);
 }
 
-/* What it shows of the files that are named, at any time: REV:PATH, PATH; and
- * the one that it makes. */
+/* What it shows, or stores, of the files that are named, at any time: REV:PATH,
+ * PATH; and the one that it makes. */
 static void
 git_files(const struct call *c)
 {
 	static const char *const shows[] = { "show", "cat-file", "diff", "log",
-		"blame", "annotate", "grep", "archive" };
+		"blame", "annotate", "grep", "archive", "add", "stage",
+		"hash-object", "update-index" };
 	static const char *const makes[] = { "bundle create", "worktree add" };
 	const char *sub = c->w[1].text;
 	struct sh_word file;
