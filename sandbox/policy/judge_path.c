@@ -167,10 +167,22 @@ judge_file(const struct rules *r, enum rule_about about, const char *path,
 	return tool && about == RULE_EDIT ? r->def.ruling : RULING_ALLOW;
 }
 
-/* Rules about what is in the directory path. */
+/* Is it about names in any directory? */
+static bool
+is_anywhere(const struct rule *x)
+{
+	const char *p = x->pattern;
+
+	return p != NULL && strcmp(p, "~") != 0 &&
+	    (strchr(p, '/') == NULL || text_starts(p, "**/"));
+}
+
+/* Rules about what is in the directory path. any: those about names in any
+ * directory, too. */
 static enum ruling
-judge_below(const struct rules *r, const char *path,
-    const struct judge_place *where, const char **rule, enum rule_layer *layer)
+judge_below(const struct rules *r, enum rule_about about, bool any,
+    const char *path, const struct judge_place *where, const char **rule,
+    enum rule_layer *layer)
 {
 	enum ruling v;
 	size_t i;
@@ -179,8 +191,9 @@ judge_below(const struct rules *r, const char *path,
 		for (i = 0; i < r->n; i++) {
 			const struct rule *x = &r->v[i];
 
-			if (x->ruling != v || !speaks(x, RULE_EDIT) ||
-			    !rule_lies_below(x, path, where))
+			if (x->ruling != v || !speaks(x, about) ||
+			    (!(any && is_anywhere(x)) &&
+				!rule_lies_below(x, path, where)))
 				continue;
 			*rule = x->text;
 			*layer = x->layer;
@@ -213,14 +226,15 @@ path_cost(const char *path)
 }
 
 static void
-one_file(struct judge *j, enum rule_about about, bool tree,
+one_file(struct judge *j, enum rule_about about, unsigned how,
     const struct sh_word *w, const char *cwd, const char *src, size_t len)
 {
 	bool tilde = (w->flags & SH_TILDE) != 0 && w->text[0] == '~';
 	char *path, why[500];
 	enum rule_layer layer = LAYER_BUILTIN;
 	const char *rule = NULL;
-	enum ruling v;
+	enum ruling v, below;
+	bool tree = (how & (REACH_TREE | REACH_BELOW)) != 0, any;
 
 	if (!judge_afford(j, 0, src, len))
 		return;
@@ -230,13 +244,26 @@ one_file(struct judge *j, enum rule_about about, bool tree,
 		return;
 	}
 	v = judge_file(j->rules, about, path, j->where, false, &rule, &layer);
-	if (v == RULING_ALLOW && tree)
-		v = judge_below(j->rules, path, j->where, &rule, &layer);
+	if ((how & REACH_RULES) != 0 && rule != NULL &&
+	    text_starts(rule, "write_"))
+		v = RULING_ALLOW;
+	/* No more of them are in a directory that is elsewhere. */
+	any = (how & REACH_ANY) != 0 &&
+	    (path_is_below(path, j->where->workspace) ||
+		path_is_below(j->where->workspace, path));
+	if (v == RULING_ALLOW && tree) {
+		below = judge_below(
+		    j->rules, about, any, path, j->where, &rule, &layer);
+		v = below == RULING_DENY && (how & REACH_TREE) == 0 ? RULING_ASK
+								    : below;
+	}
+	if (v == RULING_DENY && (how & REACH_MAYBE) != 0)
+		v = RULING_ASK;
 	if (v != RULING_ALLOW && !is_device(path)) {
 		(void)snprintf(why, sizeof why, "it %s %.200s: %s by %s (%s)",
-		    tree                     ? "removes or replaces"
-			: about == RULE_EDIT ? "writes"
-					     : "reads",
+		    about == RULE_READ            ? "reads"
+			: (how & REACH_TREE) != 0 ? "removes or replaces"
+						  : "writes",
 		    path, v == RULING_ASK ? "asked for" : "denied", rule,
 		    layer_str(layer));
 		judge_part(j, src, len, v, rule, layer, why);
@@ -281,8 +308,8 @@ is_vague(const char *text, const char *cwd)
 }
 
 static void
-file(struct judge *j, enum rule_about about, bool tree, const struct sh_word *w,
-    const char *src, size_t len)
+file(struct judge *j, enum rule_about about, unsigned how,
+    const struct sh_word *w, const char *src, size_t len)
 {
 	size_t i;
 
@@ -298,7 +325,7 @@ file(struct judge *j, enum rule_about about, bool tree, const struct sh_word *w,
 		return;
 	}
 	for (i = 0; i < j->dirs.n; i++) {
-		one_file(j, about, tree, w, j->dirs.v[i], src, len);
+		one_file(j, about, how, w, j->dirs.v[i], src, len);
 		if (is_vague(w->text, j->dirs.v[i]))
 			some_file(j, about, w, src, len);
 		if (w->text[0] == '/')
@@ -307,27 +334,33 @@ file(struct judge *j, enum rule_about about, bool tree, const struct sh_word *w,
 }
 
 void
+judge_reach(struct judge *j, enum rule_about about, unsigned how,
+    const struct sh_word *target, const char *src, size_t len)
+{
+	if (about == RULE_EDIT ? j->rules->blocks_edits
+			       : j->rules->blocks_reads)
+		file(j, about, how, target, src, len);
+}
+
+void
 judge_write(
     struct judge *j, const struct sh_word *target, const char *src, size_t len)
 {
-	if (j->rules->blocks_edits)
-		file(j, RULE_EDIT, false, target, src, len);
+	judge_reach(j, RULE_EDIT, 0, target, src, len);
 }
 
 void
 judge_remove(
     struct judge *j, const struct sh_word *target, const char *src, size_t len)
 {
-	if (j->rules->blocks_edits)
-		file(j, RULE_EDIT, true, target, src, len);
+	judge_reach(j, RULE_EDIT, REACH_TREE, target, src, len);
 }
 
 void
 judge_read(
     struct judge *j, const struct sh_word *target, const char *src, size_t len)
 {
-	if (j->rules->blocks_reads)
-		file(j, RULE_READ, false, target, src, len);
+	judge_reach(j, RULE_READ, 0, target, src, len);
 }
 
 void

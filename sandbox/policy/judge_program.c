@@ -350,6 +350,7 @@ options(struct view *v)
 	bool powers = opts_has(v->prog->spec, POWERS);
 	struct sh_word *operands = judge_words(p->j, v->n);
 	size_t *at = xcalloc(v->n + 1, sizeof *at), n = 0, i;
+	struct transfer to = { .p = p, .name = v->prog->name };
 	struct opts o;
 	struct opt t;
 
@@ -379,6 +380,7 @@ options(struct view *v)
 		}
 		if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED) {
 			option(v, &t);
+			transfer_option(&to, &t, &v->w[t.at]);
 			continue;
 		}
 		at[n] = place_of(v, t.at);
@@ -386,6 +388,8 @@ options(struct view *v)
 	}
 	for (i = 0; i < n; i++)
 		operand(v, &operands[i], i, n, at[i]);
+	if (v->prog->operands != NULL && strcmp(v->prog->operands, "to") == 0)
+		transfer_judge(&to, operands, n);
 	if (v->prog->operands != NULL && !v->dry &&
 	    (strcmp(v->prog->operands, "any") == 0 ||
 		(strcmp(v->prog->operands, "patch") == 0 && n == 0)))

@@ -55,8 +55,8 @@ struct program {
  * command of its own; "sed", "awk": the first is a script; "c": the first is
  * code of an interpreter; "i": the first is a script, "ii": and the others are
  * files, where the code is in an option; "db": the first is both, the others
- * are commands; "zip": the first is written, the others are read; "any",
- * "patch": what the input names is written. */
+ * are commands; "zip": the first is written, the others are read; "to": to the
+ * last, from the others; "any", "patch": what the input names is written. */
 
 const struct program *program_find(const char *name, const char *sub);
 
