@@ -187,7 +187,7 @@ struct transfer {
 	struct piece *p;
 	const char *name;
 	struct sh_word target; /* of -t */
-	bool has_target, recursive, no_dir;
+	bool has_target, recursive, no_dir, parents, makes_dirs;
 	bool links, symbolic, relative, moves;
 };
 /* w: the option's word */

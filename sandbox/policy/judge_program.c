@@ -15,7 +15,8 @@ struct view {
 	const struct sh_word *w;
 	size_t n;
 	const struct program *prog;
-	bool dry, inplace, scripted, coded;
+	bool dry, inplace, scripted, coded, recursive;
+	struct sh_word into;    /* where an archive is unpacked */
 	struct finding asks[4]; /* undone by --dry-run */
 	size_t n_asks;
 };
@@ -163,6 +164,10 @@ option(struct view *v, const struct opt *t)
 	v->inplace |= t->has_value && v->prog->operands != NULL &&
 	    strcmp(v->prog->operands, "awk") == 0 &&
 	    strstr(t->value.text, "inplace") != NULL;
+	v->recursive |=
+	    t->letter == 'r' || text_starts(v->w[t->at].text, "--rec");
+	if (t->kind == OPT_WRITE && t->letter == 'd' && t->has_value)
+		v->into = t->value;
 	switch (t->kind) {
 	case OPT_POWER:
 	case OPT_POWER_VALUE:
@@ -286,7 +291,9 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 		if (k == 0 || v->inplace)
 			written(v, w);
 		if (k > 0)
-			read_by(v, w);
+			judge_reach(v->p->j, RULE_READ,
+			    v->recursive ? REACH_BELOW | REACH_ANY : 0, w,
+			    v->p->src, v->p->src_len);
 	} else if (strcmp(how, "patch") == 0) {
 		if (k > 0)
 			read_by(v, w);
@@ -312,7 +319,6 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 			judge_remove(v->p->j, w, v->p->src, v->p->src_len);
 	} else if (strcmp(how, "w") == 0 || strcmp(how, "w+") == 0 ||
 	    (strcmp(how, "w-1") == 0 && k > 0) ||
-	    (strcmp(how, "wl") == 0 && k + 1 == n) ||
 	    (strcmp(how, "rwl") == 0 && k + 1 == n) ||
 	    ((strcmp(how, "w2") == 0 || strcmp(how, "rw2") == 0) && k == 1)) {
 		if (!v->dry)
@@ -350,7 +356,8 @@ options(struct view *v)
 	bool powers = opts_has(v->prog->spec, POWERS);
 	struct sh_word *operands = judge_words(p->j, v->n);
 	size_t *at = xcalloc(v->n + 1, sizeof *at), n = 0, i;
-	struct transfer to = { .p = p, .name = v->prog->name };
+	struct transfer to = { .p = p,
+		.name = v->prog->sub != NULL ? v->prog->sub : v->prog->name };
 	struct opts o;
 	struct opt t;
 
@@ -388,8 +395,18 @@ options(struct view *v)
 	}
 	for (i = 0; i < n; i++)
 		operand(v, &operands[i], i, n, at[i]);
-	if (v->prog->operands != NULL && strcmp(v->prog->operands, "to") == 0)
+	if (v->prog->operands != NULL && strcmp(v->prog->operands, "to") == 0 &&
+	    !v->dry)
 		transfer_judge(&to, operands, n);
+	if (v->prog->operands != NULL && !v->dry &&
+	    strcmp(v->prog->operands, "unzip") == 0) {
+		if (v->into.text == NULL) {
+			v->into.text = (char *)(uintptr_t) ".";
+			v->into.len = 1;
+		}
+		judge_reach(
+		    p->j, RULE_EDIT, REACH_BELOW, &v->into, p->src, p->src_len);
+	}
 	if (v->prog->operands != NULL && !v->dry &&
 	    (strcmp(v->prog->operands, "any") == 0 ||
 		(strcmp(v->prog->operands, "patch") == 0 && n == 0)))

@@ -29,7 +29,14 @@ transfer_option(
 	t->recursive |= (o->letter != '\0' && strchr("aRr", o->letter)) ||
 	    (dashes &&
 		(text_starts(w->text, "--rec") || text_starts(w->text, "--a")));
-	t->no_dir |= o->letter == 'T' || text_starts(w->text, "--no-t");
+	/* to rsync and scp, something else */
+	t->no_dir |= (o->letter == 'T' || text_starts(w->text, "--no-t")) &&
+	    strcmp(t->name, "rsync") != 0 && strcmp(t->name, "scp") != 0;
+	t->makes_dirs |= strcmp(t->name, "install") == 0 &&
+	    (o->letter == 'd' || text_starts(w->text, "--d"));
+	t->parents |= (cp && text_starts(w->text, "--pa")) ||
+	    (strcmp(t->name, "rsync") == 0 &&
+		(o->letter == 'R' || text_starts(w->text, "--rel")));
 	t->links |= cp &&
 	    (o->letter == 'l' || o->letter == 's' ||
 		text_starts(w->text, "--li") || text_starts(w->text, "--sy"));
@@ -150,6 +157,10 @@ named_in(const struct transfer *t, const struct sh_word *w,
 
 	if (!is_known(dest) || !may_be_dir(dest->text))
 		return;
+	if (t->parents && is_known(w)) {
+		full = joined(t, dest, w->text);
+		does(t, RULE_EDIT, t->recursive ? REACH_TREE : 0, &full);
+	}
 	if (!is_known(w) || is_dir(w->text)) {
 		/* rsync means what is in it, the others the directory */
 		while (n > 1 && w->text[n - 1] == '/')
@@ -182,6 +193,10 @@ transfer_judge(struct transfer *t, const struct sh_word *w, size_t n)
 	size_t i;
 	bool in;
 
+	for (i = 0; t->makes_dirs && i < n; i++)
+		does(t, RULE_EDIT, 0, &w[i]);
+	if (t->makes_dirs)
+		return;
 	t->links |= strcmp(t->name, "ln") == 0;
 	t->moves = strcmp(t->name, "mv") == 0;
 	t->recursive |= t->moves;

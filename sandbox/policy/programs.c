@@ -57,7 +57,7 @@ static const struct program programs[] = {
 	{ "git", "merge", NULL,
 	    "--no-verify=B m=A F=A s=A --strategy=A X=A S=O" },
 	{ "git", "mergetool", NULL, "t=A" },
-	{ "git", "mv", "x", "n=N --dry-run=N" },
+	{ "git", "mv", "to", "n=N --dry-run=N" },
 	{ "git", "pull", NULL,
 	    "--upload-pack=C --no-verify=B s=A X=A S=O --depth=A j=A" },
 	{ "git", "push", NULL,
@@ -245,7 +245,7 @@ static const struct program programs[] = {
 	{ "touch", NULL, "w", "d=A r=A t=A --date=A --reference=A" },
 	{ "truncate", NULL, "w", "s=A r=A --size=A --reference=A" },
 	{ "unlink", NULL, "w", "" },
-	{ "unzip", NULL, NULL, "d=W x=A" },
+	{ "unzip", NULL, "unzip", "d=W x=A l=N p=N c=N t=N v=N z=N Z=N" },
 	{ "xz", NULL, "wr", "c=N k=F" },
 
 	/* the network */
