@@ -61,6 +61,14 @@ through_proc(const char *path, const char *cwd, bool *vague)
 		free(at);
 		at = next;
 		path += n;
+		/* Links into /proc/self, which ".." is counted from. */
+		if ((strcmp(at, "/dev/fd") == 0 ||
+			strcmp(at, "/proc/net") == 0) &&
+		    *path != '\0' && strchr(path + 1, '/') != NULL) {
+			next = xasprintf("/proc/self%s", strrchr(at, '/'));
+			free(at);
+			at = next;
+		}
 		if (proc_link(at, &kind, &self) != strlen(at) || kind == '\0')
 			continue;
 		if (kind == 'f') {
@@ -95,7 +103,7 @@ judge_path(const char *text, bool tilde, const char *cwd,
 		joined = xstrdup(text);
 	else
 		joined = path_join(cwd, text);
-	clean = strstr(joined, "proc") != NULL
+	clean = strstr(joined, "proc") != NULL || strstr(joined, "dev") != NULL
 	    ? through_proc(joined, cwd, &vague)
 	    : path_normal(joined);
 	free(joined);
@@ -291,17 +299,39 @@ some_file(struct judge *j, enum rule_about about, const struct sh_word *w,
 	judge_part(j, src, len, RULING_ASK, NULL, LAYER_BUILTIN, why);
 }
 
+/* Opened anew by such a name, an open file can be written that was opened for
+ * reading, and the other way around. */
+static bool
+is_reopened(enum rule_about about, const char *path)
+{
+	const char *fd = strstr(path, "/fd/");
+
+	if (strcmp(path, "/dev/stdin") == 0)
+		return about == RULE_EDIT;
+	if (strcmp(path, "/dev/stdout") == 0 ||
+	    strcmp(path, "/dev/stderr") == 0)
+		return about == RULE_READ;
+	if (fd == NULL ||
+	    (!text_starts(path, "/dev/") && !text_starts(path, "/proc/")))
+		return false;
+	fd += strlen("/fd/");
+	return about == RULE_READ
+	    ? strcmp(fd, "0") != 0
+	    : strcmp(fd, "1") != 0 && strcmp(fd, "2") != 0;
+}
+
 /* By a directory of another process, or through an open file. */
 static bool
-is_vague(const char *text, const char *cwd)
+is_vague(enum rule_about about, const char *text, const char *cwd)
 {
 	char *joined = *text == '/' ? xstrdup(text) : path_join(cwd, text);
+	char *path;
 	bool vague = false;
 
 	if (strstr(joined, "proc") != NULL || strstr(joined, "dev") != NULL) {
-		free(through_proc(joined, cwd, &vague));
-		vague |= text_starts(joined, "/dev/fd/") &&
-		    strchr(joined + strlen("/dev/fd/"), '/') != NULL;
+		path = through_proc(joined, cwd, &vague);
+		vague |= is_reopened(about, path);
+		free(path);
 	}
 	free(joined);
 	return vague;
@@ -326,7 +356,7 @@ file(struct judge *j, enum rule_about about, unsigned how,
 	}
 	for (i = 0; i < j->dirs.n; i++) {
 		one_file(j, about, how, w, j->dirs.v[i], src, len);
-		if (is_vague(w->text, j->dirs.v[i]))
+		if (is_vague(about, w->text, j->dirs.v[i]))
 			some_file(j, about, w, src, len);
 		if (w->text[0] == '/')
 			break;

@@ -197,7 +197,7 @@ transfer_judge(struct transfer *t, const struct sh_word *w, size_t n)
 		does(t, RULE_EDIT, 0, &w[i]);
 	if (t->makes_dirs)
 		return;
-	t->links |= strcmp(t->name, "ln") == 0;
+	t->links |= strcmp(t->name, "ln") == 0 || strcmp(t->name, "link") == 0;
 	t->moves = strcmp(t->name, "mv") == 0;
 	t->recursive |= t->moves;
 	t->relative &= strcmp(t->name, "ln") == 0;

@@ -213,6 +213,7 @@ static const struct program programs[] = {
 	{ "gunzip", NULL, "wr", "c=N k=F" },
 	{ "gzip", NULL, "wr", "c=N k=F" },
 	{ "install", NULL, "to", "t=W --target-directory=W m=A o=A g=A S=A" },
+	{ "link", NULL, "to", "" },
 	{ "ln", NULL, "to", "t=W --target-directory=W S=A" },
 	{ "mkdir", NULL, "w", "m=A --mode=A" },
 	{ "mkfifo", NULL, "w", "m=A" },
