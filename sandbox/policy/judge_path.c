@@ -239,8 +239,8 @@ one_file(struct judge *j, enum rule_about about, unsigned how,
 {
 	bool tilde = (w->flags & SH_TILDE) != 0 && w->text[0] == '~';
 	char *path, why[500];
-	enum rule_layer layer = LAYER_BUILTIN;
-	const char *rule = NULL;
+	enum rule_layer layer = LAYER_BUILTIN, l_below = LAYER_BUILTIN;
+	const char *rule = NULL, *r_below = NULL, *inside = "";
 	enum ruling v, below;
 	bool tree = (how & (REACH_TREE | REACH_BELOW)) != 0, any;
 
@@ -259,21 +259,28 @@ one_file(struct judge *j, enum rule_about about, unsigned how,
 	any = (how & REACH_ANY) != 0 &&
 	    (path_is_below(path, j->where->workspace) ||
 		path_is_below(j->where->workspace, path));
-	if (v == RULING_ALLOW && tree) {
+	if (v != RULING_DENY && tree) {
 		below = judge_below(
-		    j->rules, about, any, path, j->where, &rule, &layer);
-		v = below == RULING_DENY && (how & REACH_TREE) == 0 ? RULING_ASK
-								    : below;
+		    j->rules, about, any, path, j->where, &r_below, &l_below);
+		if (below == RULING_DENY && (how & REACH_TREE) == 0)
+			below = RULING_ASK;
+		if (below > v) {
+			v = below;
+			rule = r_below;
+			layer = l_below;
+			inside = "what is in ";
+		}
 	}
 	if (v == RULING_DENY && (how & REACH_MAYBE) != 0)
 		v = RULING_ASK;
 	if (v != RULING_ALLOW && !is_device(path)) {
-		(void)snprintf(why, sizeof why, "it %s %.200s: %s by %s (%s)",
-		    about == RULE_READ            ? "reads"
+		(void)snprintf(why, sizeof why, "it %s %s%.200s: %s by %s (%s)",
+		    (how & REACH_RULES) != 0      ? "links to"
+			: about == RULE_READ      ? "reads"
 			: (how & REACH_TREE) != 0 ? "removes or replaces"
 						  : "writes",
-		    path, v == RULING_ASK ? "asked for" : "denied", rule,
-		    layer_str(layer));
+		    inside, path, v == RULING_ASK ? "asked for" : "denied",
+		    rule, layer_str(layer));
 		judge_part(j, src, len, v, rule, layer, why);
 	}
 	free(path);
