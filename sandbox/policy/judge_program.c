@@ -77,12 +77,21 @@ ask(struct view *v, const struct opt *t)
 	    t->letter != '\0' ? "-" : "", (int)t->name_len, t->name);
 }
 
-/* python -m timeit CODE... */
+/* python -m timeit CODE..., python -m json.tool FILE... */
 static void
 module(struct view *v, const struct opt *t)
 {
-	size_t i;
+	static const char *const readers[] = { "ast", "base64", "cProfile",
+		"dis", "gzip", "json", "json.tool", "pdb", "pickle", "profile",
+		"quopri", "tarfile", "tokenize", "trace", "zipfile" };
+	size_t i, k;
 
+	for (k = 0; t->has_value && k < nitems(readers); k++)
+		for (i = t->at + 1;
+		     strcmp(t->value.text, readers[k]) == 0 && i < v->n; i++)
+			if (v->w[i].text[0] != '-')
+				judge_read(v->p->j, &v->w[i], v->p->src,
+				    v->p->src_len);
 	if (!t->has_value || strcmp(t->value.text, "timeit") != 0)
 		return;
 	for (i = t->at + 1; i < v->n; i++)
