@@ -40,48 +40,62 @@ proc_link(const char *path, char *kind, bool *self)
 	return 0;
 }
 
+/* Longer than any such link; keeps the walk below linear. */
+#define PROC_LINK_MAX 128
+
 /* Component by component, since what follows such a link, ".." too, is counted
  * from where it leads. *vague: that is not known. */
 static char *
 through_proc(const char *path, const char *cwd, bool *vague)
 {
-	char *at = xstrdup("/"), *name, *next, *rest, kind = '\0';
+	/* One in a directory of that kind leads nowhere. */
+	const char *here = text_starts(cwd, "/proc/") ? "" : cwd;
+	const char *into;
+	const size_t n_here = strcmp(here, "/") == 0 ? 0 : strlen(here);
+	char *at =
+	    xmalloc(strlen(path) + n_here + strlen("/proc/self/net") + 2);
+	char kind = '\0';
 	bool self = true;
-	size_t n;
+	size_t len = 0, n;
 
 	*vague = false;
 	for (path += strspn(path, "/"); *path != '\0';
 	     path += strspn(path, "/")) {
 		n = strcspn(path, "/");
-		name = xstrndup(path, n);
-		rest = path_join(at, name);
-		next = path_normal(rest);
-		free(name);
-		free(rest);
-		free(at);
-		at = next;
+		if (n == 2 && strncmp(path, "..", 2) == 0) {
+			while (len > 0 && at[--len] != '/')
+				;
+		} else if (n != 1 || *path != '.') {
+			at[len++] = '/';
+			memcpy(at + len, path, n);
+			len += n;
+		}
+		at[len] = '\0';
 		path += n;
+		if (len > PROC_LINK_MAX)
+			continue;
 		/* Links into /proc/self, which ".." is counted from. */
 		if ((strcmp(at, "/dev/fd") == 0 ||
 			strcmp(at, "/proc/net") == 0) &&
-		    *path != '\0' && strchr(path + 1, '/') != NULL) {
-			next = xasprintf("/proc/self%s", strrchr(at, '/'));
-			free(at);
-			at = next;
+		    path[0] != '\0' && strchr(path + 1, '/') != NULL) {
+			into =
+			    at[1] == 'd' ? "/proc/self/fd" : "/proc/self/net";
+			len = strlen(into);
+			memcpy(at, into, len + 1);
 		}
-		if (proc_link(at, &kind, &self) != strlen(at) || kind == '\0')
+		if (len == 0 || proc_link(at, &kind, &self) != len)
 			continue;
 		if (kind == 'f') {
 			*vague |= *path != '\0';
 			continue;
 		}
 		*vague |= kind == 'c' && !self;
-		free(at);
-		/* One in the directory itself leads nowhere. */
-		at = xstrdup(
-		    kind == 'r' || text_starts(cwd, "/proc/") ? "/" : cwd);
-		kind = '\0';
+		len = kind == 'c' ? n_here : 0;
+		memcpy(at, here, len);
+		at[len] = '\0';
 	}
+	if (len == 0)
+		memcpy(at, "/", sizeof "/");
 	return at;
 }
 

@@ -11,7 +11,14 @@
 		    "", "allow", c, want \
 	}
 /* files by other ways */
-FILES("cat /proc/self/cwd/env.x", "deny"),
+FILES("cat /proc/self/cwd/../ws/env.x", "deny"),
+    FILES("cat /proc/self/cwd/src/../env.x", "deny"),
+    FILES("cat /proc/../proc/self/root/proc/self/cwd/env.x", "deny"),
+    FILES("cat /dev/fd/../cwd/env.x", "deny"),
+    FILES("cat /dev/fd/../../../dev/fd/../cwd/env.x", "deny"),
+    FILES("cat /dev/../ws/env.x", "deny"),
+    FILES("cat ../../dev/../../ws/./env.x", "deny"),
+    FILES("cat /proc/self/cwd/env.x", "deny"),
     FILES("cat /proc/thread-self/cwd/./env.x", "deny"),
     FILES("cat /proc/self/task/7/cwd/env.x", "deny"),
     FILES("cat /./proc//self/cwd/x/../env.x", "deny"),
