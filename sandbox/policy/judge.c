@@ -378,9 +378,12 @@ redirections(struct judge *j, const struct sh_cmd *c)
 		switch (r->op) {
 		case SH_OUT:
 		case SH_APPEND:
-		case SH_RDWR:
 		case SH_BOTH:
 			judge_write(j, &r->target, c->src, c->src_len);
+			break;
+		case SH_RDWR:
+			judge_write(j, &r->target, c->src, c->src_len);
+			judge_read(j, &r->target, c->src, c->src_len);
 			break;
 		case SH_IN:
 			judge_read(j, &r->target, c->src, c->src_len);

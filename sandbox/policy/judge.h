@@ -29,7 +29,9 @@
  * Files that it writes (redirections, output options, operands of cp, tee, rm
  * and the like) are judged by Edit rules and the write_* keys; those that are
  * not named by any rule need no allow rule. Files that well-known programs read
- * (cat, grep, head) are judged by Read rules and read_outside_workspace. The
+ * (cat, grep, head) are judged by Read rules and read_outside_workspace. A link
+ * to a file, and a move, count as both; a copy of a directory as reading what
+ * rules speak of below. /proc/self/cwd and its like are the directory. The
  * names are taken as they stand: no symbolic link is followed, and a program's
  * own doings are not seen. The sandbox is the wall, this is the policy.
  *

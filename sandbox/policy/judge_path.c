@@ -6,11 +6,105 @@
 #include "common/text.h"
 #include "sandbox/policy/judge_priv.h"
 
+/* Where "/proc/ID/cwd" and "/proc/ID/root" at the beginning of path end, 0:
+ * there are none. *kind: 'c', 'r', or 'f' of an open file. */
+static size_t
+proc_link(const char *path, char *kind, bool *self)
+{
+	static const char *const names[] = { "/cwd", "/root", "/fd/" };
+	const char *s = path, *id;
+	size_t i, n;
+
+	if (!text_starts(s, "/proc/"))
+		return 0;
+	id = s + strlen("/proc/");
+	n = strcspn(id, "/");
+	*self = (n == 4 && strncmp(id, "self", n) == 0) ||
+	    (n == 11 && strncmp(id, "thread-self", n) == 0);
+	s = id + n;
+	if (text_starts(s, "/task/")) {
+		s += strlen("/task/");
+		s += strcspn(s, "/");
+	}
+	for (i = 0; i < nitems(names); i++) {
+		if (!text_starts(s, names[i]))
+			continue;
+		s += strlen(names[i]);
+		if (i == 2)
+			s += strcspn(s, "/");
+		else if (*s != '\0' && *s != '/')
+			continue;
+		*kind = "crf"[i];
+		return (size_t)(s - path);
+	}
+	return 0;
+}
+
+/* Longer than any such link; keeps the walk below linear. */
+#define PROC_LINK_MAX 128
+
+/* Component by component, since what follows such a link, ".." too, is counted
+ * from where it leads. *vague: that is not known. */
+static char *
+through_proc(const char *path, const char *cwd, bool *vague)
+{
+	/* One in a directory of that kind leads nowhere. */
+	const char *here = text_starts(cwd, "/proc/") ? "" : cwd;
+	const char *into;
+	const size_t n_here = strcmp(here, "/") == 0 ? 0 : strlen(here);
+	char *at =
+	    xmalloc(strlen(path) + n_here + strlen("/proc/self/net") + 2);
+	char kind = '\0';
+	bool self = true;
+	size_t len = 0, n;
+
+	*vague = false;
+	for (path += strspn(path, "/"); *path != '\0';
+	     path += strspn(path, "/")) {
+		n = strcspn(path, "/");
+		if (n == 2 && strncmp(path, "..", 2) == 0) {
+			while (len > 0 && at[--len] != '/')
+				;
+		} else if (n != 1 || *path != '.') {
+			at[len++] = '/';
+			memcpy(at + len, path, n);
+			len += n;
+		}
+		at[len] = '\0';
+		path += n;
+		if (len > PROC_LINK_MAX)
+			continue;
+		/* Links into /proc/self, which ".." is counted from. */
+		if ((strcmp(at, "/dev/fd") == 0 ||
+			strcmp(at, "/proc/net") == 0) &&
+		    path[0] != '\0' && strchr(path + 1, '/') != NULL) {
+			into =
+			    at[1] == 'd' ? "/proc/self/fd" : "/proc/self/net";
+			len = strlen(into);
+			memcpy(at, into, len + 1);
+		}
+		if (len == 0 || proc_link(at, &kind, &self) != len)
+			continue;
+		if (kind == 'f') {
+			*vague |= *path != '\0';
+			continue;
+		}
+		*vague |= kind == 'c' && !self;
+		len = kind == 'c' ? n_here : 0;
+		memcpy(at, here, len);
+		at[len] = '\0';
+	}
+	if (len == 0)
+		memcpy(at, "/", sizeof "/");
+	return at;
+}
+
 char *
 judge_path(const char *text, bool tilde, const char *cwd,
     const struct judge_place *where)
 {
 	char *joined, *clean;
+	bool vague;
 
 	/* Another person's home is nowhere in particular. */
 	if (tilde && text[1] != '/' && text[1] != '\0')
@@ -23,7 +117,9 @@ judge_path(const char *text, bool tilde, const char *cwd,
 		joined = xstrdup(text);
 	else
 		joined = path_join(cwd, text);
-	clean = path_normal(joined);
+	clean = strstr(joined, "proc") != NULL || strstr(joined, "dev") != NULL
+	    ? through_proc(joined, cwd, &vague)
+	    : path_normal(joined);
 	free(joined);
 	return clean;
 }
@@ -93,10 +189,22 @@ judge_file(const struct rules *r, enum rule_about about, const char *path,
 	return tool && about == RULE_EDIT ? r->def.ruling : RULING_ALLOW;
 }
 
-/* Rules about what is in the directory path. */
+/* Is it about names in any directory? */
+static bool
+is_anywhere(const struct rule *x)
+{
+	const char *p = x->pattern;
+
+	return p != NULL && strcmp(p, "~") != 0 &&
+	    (strchr(p, '/') == NULL || text_starts(p, "**/"));
+}
+
+/* Rules about what is in the directory path. any: those about names in any
+ * directory, too. */
 static enum ruling
-judge_below(const struct rules *r, const char *path,
-    const struct judge_place *where, const char **rule, enum rule_layer *layer)
+judge_below(const struct rules *r, enum rule_about about, bool any,
+    const char *path, const struct judge_place *where, const char **rule,
+    enum rule_layer *layer)
 {
 	enum ruling v;
 	size_t i;
@@ -105,8 +213,9 @@ judge_below(const struct rules *r, const char *path,
 		for (i = 0; i < r->n; i++) {
 			const struct rule *x = &r->v[i];
 
-			if (x->ruling != v || !speaks(x, RULE_EDIT) ||
-			    !rule_lies_below(x, path, where))
+			if (x->ruling != v || !speaks(x, about) ||
+			    (!(any && is_anywhere(x)) &&
+				!rule_lies_below(x, path, where)))
 				continue;
 			*rule = x->text;
 			*layer = x->layer;
@@ -139,14 +248,15 @@ path_cost(const char *path)
 }
 
 static void
-one_file(struct judge *j, enum rule_about about, bool tree,
+one_file(struct judge *j, enum rule_about about, unsigned how,
     const struct sh_word *w, const char *cwd, const char *src, size_t len)
 {
 	bool tilde = (w->flags & SH_TILDE) != 0 && w->text[0] == '~';
 	char *path, why[500];
-	enum rule_layer layer = LAYER_BUILTIN;
-	const char *rule = NULL;
-	enum ruling v;
+	enum rule_layer layer = LAYER_BUILTIN, l_below = LAYER_BUILTIN;
+	const char *rule = NULL, *r_below = NULL, *inside = "";
+	enum ruling v, below;
+	bool tree = (how & (REACH_TREE | REACH_BELOW)) != 0, any;
 
 	if (!judge_afford(j, 0, src, len))
 		return;
@@ -156,15 +266,35 @@ one_file(struct judge *j, enum rule_about about, bool tree,
 		return;
 	}
 	v = judge_file(j->rules, about, path, j->where, false, &rule, &layer);
-	if (v == RULING_ALLOW && tree)
-		v = judge_below(j->rules, path, j->where, &rule, &layer);
+	if ((how & REACH_RULES) != 0 && rule != NULL &&
+	    text_starts(rule, "write_"))
+		v = RULING_ALLOW;
+	/* No more of them are in a directory that is elsewhere. */
+	any = (how & REACH_ANY) != 0 &&
+	    (path_is_below(path, j->where->workspace) ||
+		path_is_below(j->where->workspace, path));
+	if (v != RULING_DENY && tree) {
+		below = judge_below(
+		    j->rules, about, any, path, j->where, &r_below, &l_below);
+		if (below == RULING_DENY && (how & REACH_TREE) == 0)
+			below = RULING_ASK;
+		if (below > v) {
+			v = below;
+			rule = r_below;
+			layer = l_below;
+			inside = "what is in ";
+		}
+	}
+	if (v == RULING_DENY && (how & REACH_MAYBE) != 0)
+		v = RULING_ASK;
 	if (v != RULING_ALLOW && !is_device(path)) {
-		(void)snprintf(why, sizeof why, "it %s %.200s: %s by %s (%s)",
-		    tree                     ? "removes or replaces"
-			: about == RULE_EDIT ? "writes"
-					     : "reads",
-		    path, v == RULING_ASK ? "asked for" : "denied", rule,
-		    layer_str(layer));
+		(void)snprintf(why, sizeof why, "it %s %s%.200s: %s by %s (%s)",
+		    (how & REACH_RULES) != 0      ? "links to"
+			: about == RULE_READ      ? "reads"
+			: (how & REACH_TREE) != 0 ? "removes or replaces"
+						  : "writes",
+		    inside, path, v == RULING_ASK ? "asked for" : "denied",
+		    rule, layer_str(layer));
 		judge_part(j, src, len, v, rule, layer, why);
 	}
 	free(path);
@@ -190,9 +320,47 @@ some_file(struct judge *j, enum rule_about about, const struct sh_word *w,
 	judge_part(j, src, len, RULING_ASK, NULL, LAYER_BUILTIN, why);
 }
 
+/* Opened anew by such a name, an open file can be written that was opened for
+ * reading, and the other way around. */
+static bool
+is_reopened(enum rule_about about, const char *path)
+{
+	const char *fd = strstr(path, "/fd/");
+
+	if (strcmp(path, "/dev/stdin") == 0)
+		return about == RULE_EDIT;
+	if (strcmp(path, "/dev/stdout") == 0 ||
+	    strcmp(path, "/dev/stderr") == 0)
+		return about == RULE_READ;
+	if (fd == NULL ||
+	    (!text_starts(path, "/dev/") && !text_starts(path, "/proc/")))
+		return false;
+	fd += strlen("/fd/");
+	return about == RULE_READ
+	    ? strcmp(fd, "0") != 0
+	    : strcmp(fd, "1") != 0 && strcmp(fd, "2") != 0;
+}
+
+/* By a directory of another process, or through an open file. */
+static bool
+is_vague(enum rule_about about, const char *text, const char *cwd)
+{
+	char *joined = *text == '/' ? xstrdup(text) : path_join(cwd, text);
+	char *path;
+	bool vague = false;
+
+	if (strstr(joined, "proc") != NULL || strstr(joined, "dev") != NULL) {
+		path = through_proc(joined, cwd, &vague);
+		vague |= is_reopened(about, path);
+		free(path);
+	}
+	free(joined);
+	return vague;
+}
+
 static void
-file(struct judge *j, enum rule_about about, bool tree, const struct sh_word *w,
-    const char *src, size_t len)
+file(struct judge *j, enum rule_about about, unsigned how,
+    const struct sh_word *w, const char *src, size_t len)
 {
 	size_t i;
 
@@ -208,34 +376,42 @@ file(struct judge *j, enum rule_about about, bool tree, const struct sh_word *w,
 		return;
 	}
 	for (i = 0; i < j->dirs.n; i++) {
-		one_file(j, about, tree, w, j->dirs.v[i], src, len);
+		one_file(j, about, how, w, j->dirs.v[i], src, len);
+		if (is_vague(about, w->text, j->dirs.v[i]))
+			some_file(j, about, w, src, len);
 		if (w->text[0] == '/')
 			break;
 	}
 }
 
 void
+judge_reach(struct judge *j, enum rule_about about, unsigned how,
+    const struct sh_word *target, const char *src, size_t len)
+{
+	if (about == RULE_EDIT ? j->rules->blocks_edits
+			       : j->rules->blocks_reads)
+		file(j, about, how, target, src, len);
+}
+
+void
 judge_write(
     struct judge *j, const struct sh_word *target, const char *src, size_t len)
 {
-	if (j->rules->blocks_edits)
-		file(j, RULE_EDIT, false, target, src, len);
+	judge_reach(j, RULE_EDIT, 0, target, src, len);
 }
 
 void
 judge_remove(
     struct judge *j, const struct sh_word *target, const char *src, size_t len)
 {
-	if (j->rules->blocks_edits)
-		file(j, RULE_EDIT, true, target, src, len);
+	judge_reach(j, RULE_EDIT, REACH_TREE, target, src, len);
 }
 
 void
 judge_read(
     struct judge *j, const struct sh_word *target, const char *src, size_t len)
 {
-	if (j->rules->blocks_reads)
-		file(j, RULE_READ, false, target, src, len);
+	judge_reach(j, RULE_READ, 0, target, src, len);
 }
 
 void

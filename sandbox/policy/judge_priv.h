@@ -164,6 +164,16 @@ void judge_remove(
     struct judge *j, const struct sh_word *target, const char *src, size_t len);
 void judge_read(
     struct judge *j, const struct sh_word *target, const char *src, size_t len);
+/* How far it goes. */
+enum reach {
+	REACH_TREE = 1,  /* all that is in it, too */
+	REACH_BELOW = 2, /* what is in it is asked about at most */
+	REACH_MAYBE = 4, /* so is all of it */
+	REACH_ANY = 8, /* rules for any directory may be about what is in it */
+	REACH_RULES = 16 /* rules alone, no defaults for a side of the wall */
+};
+void judge_reach(struct judge *j, enum rule_about about, unsigned how,
+    const struct sh_word *target, const char *src, size_t len);
 void judge_cd(struct judge *j, const struct sh_word *dir, bool replace);
 /* A clean absolute path; yours. */
 char *judge_path(const char *text, bool tilde, const char *cwd,
@@ -171,6 +181,19 @@ char *judge_path(const char *text, bool tilde, const char *cwd,
 enum ruling judge_file(const struct rules *r, enum rule_about about,
     const char *path, const struct judge_place *where, bool tool,
     const char **rule, enum rule_layer *layer);
+
+/* judge_transfer.c: cp, mv, ln and their like. */
+struct transfer {
+	struct piece *p;
+	const char *name;
+	struct sh_word target; /* of -t */
+	bool has_target, recursive, no_dir, parents, makes_dirs;
+	bool links, symbolic, relative, moves;
+};
+/* w: the option's word */
+void transfer_option(
+    struct transfer *t, const struct opt *o, const struct sh_word *w);
+void transfer_judge(struct transfer *t, const struct sh_word *w, size_t n);
 
 /* judge_script.c: programs in the languages of sed and awk. */
 enum script_does {

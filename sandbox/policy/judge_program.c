@@ -15,7 +15,8 @@ struct view {
 	const struct sh_word *w;
 	size_t n;
 	const struct program *prog;
-	bool dry, inplace, scripted;
+	bool dry, inplace, scripted, coded, recursive;
+	struct sh_word into;    /* where an archive is unpacked */
 	struct finding asks[4]; /* undone by --dry-run */
 	size_t n_asks;
 };
@@ -76,12 +77,21 @@ ask(struct view *v, const struct opt *t)
 	    t->letter != '\0' ? "-" : "", (int)t->name_len, t->name);
 }
 
-/* python -m timeit CODE... */
+/* python -m timeit CODE..., python -m json.tool FILE... */
 static void
 module(struct view *v, const struct opt *t)
 {
-	size_t i;
+	static const char *const readers[] = { "ast", "base64", "cProfile",
+		"dis", "gzip", "json", "json.tool", "pdb", "pickle", "profile",
+		"quopri", "tarfile", "tokenize", "trace", "zipfile" };
+	size_t i, k;
 
+	for (k = 0; t->has_value && k < nitems(readers); k++)
+		for (i = t->at + 1;
+		     strcmp(t->value.text, readers[k]) == 0 && i < v->n; i++)
+			if (v->w[i].text[0] != '-')
+				judge_read(v->p->j, &v->w[i], v->p->src,
+				    v->p->src_len);
 	if (!t->has_value || strcmp(t->value.text, "timeit") != 0)
 		return;
 	for (i = t->at + 1; i < v->n; i++)
@@ -98,6 +108,33 @@ code(struct view *v, const struct sh_word *w, size_t at)
 	    code_starts(v->prog->name, w->text))
 		piece_found(v->p, FIND_OPAQUE, at,
 		    "%s code that may run programs", v->prog->name);
+}
+
+/* Its input tells which files. */
+static void
+some_written(struct view *v, const char *where)
+{
+	struct sh_word w = { .flags = SH_COMPUTED };
+
+	w.text = (char *)(uintptr_t)where;
+	w.len = strlen(where);
+	judge_write(v->p->j, &w, v->p->src, v->p->src_len);
+}
+
+/* Commands of sqlite3 that open other files. */
+static void
+db_commands(struct view *v, const struct sh_word *w)
+{
+	static const char *const marks[] = { ".open", ".backup", ".save",
+		".clone", ".log", ".archive", ".ar ", "attach", "vacuum",
+		"writefile", ".output", ".once", ".excel", ".restore" };
+	size_t i;
+
+	for (i = 0; i < nitems(marks); i++)
+		if (strcasestr(w->text, marks[i]) != NULL) {
+			some_written(v, "a name in its commands");
+			return;
+		}
 }
 
 /* curl: "@FILE"; of a form "name=@FILE;type=..." and "name=<FILE"; of
@@ -132,6 +169,14 @@ option(struct view *v, const struct opt *t)
 	const char *name = v->prog->name;
 	struct sh_word file;
 
+	/* gawk's extension, by whichever way it is loaded */
+	v->inplace |= t->has_value && v->prog->operands != NULL &&
+	    strcmp(v->prog->operands, "awk") == 0 &&
+	    strstr(t->value.text, "inplace") != NULL;
+	v->recursive |=
+	    t->letter == 'r' || text_starts(v->w[t->at].text, "--rec");
+	if (t->kind == OPT_WRITE && t->letter == 'd' && t->has_value)
+		v->into = t->value;
 	switch (t->kind) {
 	case OPT_POWER:
 	case OPT_POWER_VALUE:
@@ -162,6 +207,7 @@ option(struct view *v, const struct opt *t)
 			judge_read(p->j, &file, p->src, p->src_len);
 		break;
 	case OPT_LAST:
+		v->coded = true;
 		module(v, t);
 		break;
 	case OPT_ASK:
@@ -182,6 +228,7 @@ option(struct view *v, const struct opt *t)
 			read_at(v, t);
 		break;
 	case OPT_CODE:
+		v->coded = true;
 		if (t->has_value)
 			code(v, &t->value, at);
 		break;
@@ -235,10 +282,40 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 			code(v, w, at);
 		return;
 	}
-	if (strcmp(how, "sed") == 0 || strcmp(how, "awk") == 0) {
-		if (k == 0 && !v->scripted)
+	if (*how == 'i') {
+		if (v->inplace && (k > 0 || v->coded))
+			written(v, w);
+		if (k == 0 ? !v->coded || how[1] == 'i'
+			   : v->coded && how[1] == 'i')
+			read_by(v, w);
+	} else if (strcmp(how, "db") == 0) {
+		if (k > 0) {
+			db_commands(v, w);
+			return;
+		}
+		read_by(v, w);
+		if (!v->dry)
+			written(v, w);
+	} else if (strcmp(how, "zip") == 0) {
+		if (k == 0 || v->inplace)
+			written(v, w);
+		if (k > 0)
+			judge_reach(v->p->j, RULE_READ,
+			    v->recursive ? REACH_BELOW | REACH_ANY : 0, w,
+			    v->p->src, v->p->src_len);
+	} else if (strcmp(how, "patch") == 0) {
+		if (k > 0)
+			read_by(v, w);
+		else if (!v->dry)
+			written(v, w);
+	} else if (strcmp(how, "any") == 0) {
+		read_by(v, w);
+	} else if (strcmp(how, "sed") == 0 || strcmp(how, "awk") == 0) {
+		if (k == 0 && !v->scripted) {
+			v->inplace |=
+			    *how == 'a' && strstr(w->text, "inplace") != NULL;
 			script(v, w, at, *how == 's');
-		else if (v->inplace)
+		} else if (v->inplace)
 			written(v, w);
 		else
 			read_by(v, w);
@@ -251,7 +328,6 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 			judge_remove(v->p->j, w, v->p->src, v->p->src_len);
 	} else if (strcmp(how, "w") == 0 || strcmp(how, "w+") == 0 ||
 	    (strcmp(how, "w-1") == 0 && k > 0) ||
-	    (strcmp(how, "wl") == 0 && k + 1 == n) ||
 	    (strcmp(how, "rwl") == 0 && k + 1 == n) ||
 	    ((strcmp(how, "w2") == 0 || strcmp(how, "rw2") == 0) && k == 1)) {
 		if (!v->dry)
@@ -289,6 +365,8 @@ options(struct view *v)
 	bool powers = opts_has(v->prog->spec, POWERS);
 	struct sh_word *operands = judge_words(p->j, v->n);
 	size_t *at = xcalloc(v->n + 1, sizeof *at), n = 0, i;
+	struct transfer to = { .p = p,
+		.name = v->prog->sub != NULL ? v->prog->sub : v->prog->name };
 	struct opts o;
 	struct opt t;
 
@@ -318,6 +396,7 @@ options(struct view *v)
 		}
 		if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED) {
 			option(v, &t);
+			transfer_option(&to, &t, &v->w[t.at]);
 			continue;
 		}
 		at[n] = place_of(v, t.at);
@@ -325,6 +404,22 @@ options(struct view *v)
 	}
 	for (i = 0; i < n; i++)
 		operand(v, &operands[i], i, n, at[i]);
+	if (v->prog->operands != NULL && strcmp(v->prog->operands, "to") == 0 &&
+	    !v->dry)
+		transfer_judge(&to, operands, n);
+	if (v->prog->operands != NULL && !v->dry &&
+	    strcmp(v->prog->operands, "unzip") == 0) {
+		if (v->into.text == NULL) {
+			v->into.text = (char *)(uintptr_t) ".";
+			v->into.len = 1;
+		}
+		judge_reach(
+		    p->j, RULE_EDIT, REACH_BELOW, &v->into, p->src, p->src_len);
+	}
+	if (v->prog->operands != NULL && !v->dry &&
+	    (strcmp(v->prog->operands, "any") == 0 ||
+		(strcmp(v->prog->operands, "patch") == 0 && n == 0)))
+		some_written(v, "names in a patch");
 	free(at);
 	for (i = 0; i < v->n_asks && !v->dry; i++)
 		piece_found(p, FIND_ASK, v->asks[i].at, "%s", v->asks[i].what);

@@ -193,13 +193,14 @@ git_config(const struct call *c)
 	    "git config %.80s", key->text);
 }
 
-/* What it shows of the files that are named, at any time: REV:PATH, PATH; and
- * the one that it makes. */
+/* What it shows, or stores, of the files that are named, at any time: REV:PATH,
+ * PATH; and the one that it makes. */
 static void
 git_files(const struct call *c)
 {
 	static const char *const shows[] = { "show", "cat-file", "diff", "log",
-		"blame", "annotate", "grep", "archive" };
+		"blame", "annotate", "grep", "archive", "add", "stage",
+		"hash-object", "update-index" };
 	static const char *const makes[] = { "bundle create", "worktree add" };
 	const char *sub = c->w[1].text;
 	struct sh_word file;
@@ -333,11 +334,39 @@ special_make(const struct call *c)
 	return false;
 }
 
+static void
+tar_into(const struct call *c)
+{
+	static const struct sh_word here = { .text = (char *)(uintptr_t) ".",
+		.len = 1 };
+	const struct sh_word *dir = &here;
+	struct sh_word attached;
+	size_t i;
+
+	for (i = 1; i < c->n; i++) {
+		const char *s = c->w[i].text;
+
+		if (i + 1 < c->n &&
+		    (strcmp(s, "-C") == 0 || strcmp(s, "--directory") == 0)) {
+			dir = &c->w[i + 1];
+		} else if (text_starts(s, "--directory=") ||
+		    (text_starts(s, "-C") && s[2] != '\0')) {
+			attached = c->w[i];
+			attached.text += s[1] == '-' ? 12 : 2;
+			attached.len = strlen(attached.text);
+			dir = &attached;
+		}
+	}
+	judge_reach(
+	    c->p->j, RULE_EDIT, REACH_BELOW, dir, c->p->src, c->p->src_len);
+}
+
 /* "tar xzf FILE" is "tar -x -z -f FILE": letters take their words in order. */
 static bool
 special_tar(const struct call *c)
 {
 	bool old = c->n > 1 && c->w[1].text[0] != '-', writes = false;
+	bool unpacks = false;
 	size_t i, k, next = 2;
 
 	for (i = 1; i < c->n; i++) {
@@ -351,6 +380,9 @@ special_tar(const struct call *c)
 			    strcmp(s, "--update") == 0;
 		else
 			writes |= strpbrk(s, "cruA") != NULL;
+		unpacks |= text_starts(s, "--ex") || text_starts(s, "--get") ||
+		    (!text_starts(s, "--") && !text_starts(s, "-C") &&
+			strchr(s, 'x') != NULL && strchr(s, 'O') == NULL);
 	}
 	for (k = 0; old && c->w[1].text[k] != '\0'; k++) {
 		char l = c->w[1].text[k];
@@ -383,14 +415,12 @@ special_tar(const struct call *c)
 
 		if (s[0] != '-' &&
 		    (prev[0] != '-' || prev[strlen(prev) - 1] != 'f'))
-			judge_read(c->p->j, &c->w[i], c->p->src, c->p->src_len);
+			judge_reach(c->p->j, RULE_READ, REACH_BELOW | REACH_ANY,
+			    &c->w[i], c->p->src, c->p->src_len);
 	}
 	/* Where it unpacks to. */
-	for (i = 1; !writes && i + 1 < c->n; i++)
-		if (strcmp(c->w[i].text, "-C") == 0 ||
-		    strcmp(c->w[i].text, "--directory") == 0)
-			judge_write(
-			    c->p->j, &c->w[i + 1], c->p->src, c->p->src_len);
+	if (unpacks && !writes)
+		tar_into(c);
 	return false;
 }
 

@@ -49,11 +49,15 @@ struct program {
 	const char *spec;
 };
 /* operands: "w" all are written, "x" all go or are replaced, with what is in
- * them, "w-1" all but the first, "wl" the last, "w2" the second; "r" all are
- * read, "r-1" all but the first; "rwl": the last is written, the others are
- * read; "rw2": the second is written; "wr": all are both; "w+", "r+": "+x" is a
- * command of its own; "sed", "awk": the first is a script; "c": the first is
- * code of an interpreter. */
+ * them, "w-1" all but the first, "w2" the second; "r" all are read, "r-1" all
+ * but the first; "rwl": the last is written, the others are read; "rw2": the
+ * second is written; "wr": all are both; "w+", "r+": "+x" is a command of its
+ * own; "sed", "awk": the first is a script; "c": the first is code of an
+ * interpreter; "i": the first is a script, "ii": and the others are files,
+ * where the code is in an option; "db": the first is both, the others are
+ * commands; "zip": the first is written, the others are read; "to": to the
+ * last, from the others; "unzip": it unpacks; "any", "patch": what the input
+ * names is written. */
 
 const struct program *program_find(const char *name, const char *sub);
 

@@ -314,6 +314,8 @@ rule_lies_below(
 {
 	const char *p = r->pattern;
 
+	if (p != NULL && strcmp(p, "~") == 0)
+		return where->home != NULL && path_is_below(where->home, path);
 	if (p == NULL || strchr(p, '/') == NULL)
 		return false; /* of any directory: rule_covers_path() */
 	if (text_starts(p, "//"))
