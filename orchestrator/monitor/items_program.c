@@ -139,11 +139,13 @@ is_written(const struct program *p, size_t k, size_t n, bool inplace)
 		return true;
 	if (strcmp(o, "w-1") == 0)
 		return k > 0;
-	if (strcmp(o, "wl") == 0 || strcmp(o, "rwl") == 0)
+	if (strcmp(o, "rwl") == 0 || strcmp(o, "to") == 0)
 		return k + 1 == n && n > 1;
+	if (strcmp(o, "zip") == 0 || strcmp(o, "db") == 0)
+		return k == 0;
 	if (strcmp(o, "w2") == 0)
 		return k == 1;
-	return strcmp(o, "sed") == 0 && inplace;
+	return (strcmp(o, "sed") == 0 || strcmp(o, "ii") == 0) && inplace;
 }
 
 /* Names that are looked at, made or spoken of, not their contents. */
