@@ -1,5 +1,4 @@
-/* judge.c - a text, its simple commands, and the verdict on all; see judge.h.
- */
+/* judge.c - a text, its commands, and the verdict on all; see judge.h. */
 #include "common/compat.h"
 
 #include "common/log.h"
@@ -368,9 +367,7 @@ expanded_twice(struct judge *j, const struct sh_word *target)
 static void
 redirections(struct judge *j, const struct sh_cmd *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->n_redirs; i++) {
+	for (size_t i = 0; i < c->n_redirs; i++) {
 		const struct sh_redir *r = &c->redirs[i];
 
 		if (r->op == SH_BOTH || r->op == SH_DUP)

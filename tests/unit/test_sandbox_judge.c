@@ -227,9 +227,9 @@ static const struct row {
 	const char *deny, *ask, *allow, *def;
 	const char *command, *want;
 } rows[] = {
+#include "tests/unit/test_sandbox_judge_files.h"
 #include "tests/unit/test_sandbox_judge_rows.h"
 #include "tests/unit/test_sandbox_judge_ways.h"
-#include "tests/unit/test_sandbox_judge_files.h"
 };
 
 static void
