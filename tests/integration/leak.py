@@ -23,9 +23,10 @@ ours = set()  # numbers of all processes that we started
 
 
 def is_ours(name):
-    """Other tests may run at the same time; there is a pid in each name."""
-    return "foray" in name and any(
-        int(n) in ours for n in re.findall(r"\d+", name))
+    """Other tests may run at the same time, and there are random letters and
+    digits in names of theirs; in each of ours is PID-random."""
+    pid = re.search(r"foray.*-(\d+)-[0-9a-f]{12}$", name)
+    return pid is not None and int(pid.group(1)) in ours
 
 
 def groups():
