@@ -1,11 +1,14 @@
 /*
  * full.c - full sandboxes: how many a second, how soon over a large tree, and
- * what it takes to say what was changed in it.
+ * what it takes to say what was changed in it. Answers are JSON:
  *
- *	full rate SECONDS       JSON: starts a second, product and bare, in
- *turns, as many at a time as there are processors full ready TREE N       ms
- *until a command has run over TREE, N times full patch TREE N...    for each N:
- *ms to list and to write the patch of N changed files in TREE
+ * full rate SECONDS: starts a second, product and bare bwrap in turns, as many
+ * at a time as there are processors.
+ *
+ * full ready TREE N: ms until a command has run over TREE, N times.
+ *
+ * full patch TREE N...: for each N, ms to list and to write the patch of N
+ * changed files in TREE.
  *
  * TREE belongs to the workers' uid (stage_uid()).
  */

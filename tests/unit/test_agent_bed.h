@@ -443,8 +443,12 @@ static inline pid_t
 bed_start_free(struct bed *b, const char *worker)
 {
 	uid_t uid = stage_uid();
-	pid_t pid = fork();
+	pid_t pid;
 
+	/* Before the fork: we have threads, and the child must not wait for a
+	 * lock of a sanitizer's allocator. */
+	assert_int_equal(setenv("FORAY_LINK", b->link, 1), 0);
+	pid = fork();
 	assert_true(pid >= 0);
 	if (pid > 0)
 		return pid;
@@ -454,7 +458,6 @@ bed_start_free(struct bed *b, const char *worker)
 	    (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
 		setresuid(uid, uid, uid) < 0))
 		_exit(99);
-	(void)setenv("FORAY_LINK", b->link, 1);
 	execl(worker, worker, (char *)NULL);
 	_exit(98);
 }

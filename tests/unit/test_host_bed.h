@@ -316,34 +316,47 @@ bed_open(struct bed *b)
 	bed_bind(b);
 }
 
-static void bed_exec(
-    struct bed *b, int lifeline, bool with_lifeline) noreturn_fn;
+/* What the child of a fork() needs is made before it: we have threads (those
+ * of ZeroMQ), and one of them may hold a lock of a sanitizer's allocator at
+ * that moment, which the child would wait for without end. */
+struct bed_command {
+	char *host;
+	struct strv argv, env;
+};
 
 static void
-bed_exec(struct bed *b, int lifeline, bool with_lifeline)
+bed_command(struct bed *b, struct bed_command *c)
 {
-	struct rlimit r = { b->mark, b->mark };
-	char *host = path_joinf(b->dir, "bin/foray-host");
 	char *scratch = path_joinf(b->dir, "scratch");
 	char *cache = path_joinf(b->dir, "cache");
-	struct strv argv = { 0 };
+
+	memset(c, 0, sizeof *c);
+	c->host = path_joinf(b->dir, "bin/foray-host");
+	strv_addl(&c->argv, c->host, "--connect", b->endpoint, "--slots", "3",
+	    "--label", "bed", "--scratch", scratch, "--cache", cache,
+	    "--lifeline-fd", "3", (char *)NULL);
+	for (char **v = environ; *v != NULL; v++)
+		strv_add(&c->env, *v);
+	strv_setenv(&c->env, "FORAY_TEST_SECRET", "leaked");
+	/* Processes are counted; a test of spares says so. */
+	strv_setenv(&c->env, "FORAY_SPARES", b->spares ? "1" : "0");
+	free(scratch);
+	free(cache);
+}
+
+static void bed_exec(
+    const struct bed *b, const struct bed_command *c, int lifeline) noreturn_fn;
+
+static void
+bed_exec(const struct bed *b, const struct bed_command *c, int lifeline)
+{
+	struct rlimit r = { b->mark, b->mark };
 
 	if (setrlimit(RLIMIT_RTTIME, &r) < 0)
 		_exit(99);
-	strv_addl(&argv, host, "--connect", b->endpoint, "--slots", "3",
-	    "--label", "bed", "--scratch", scratch, "--cache", cache,
-	    (char *)NULL);
-	if (with_lifeline) {
-		strv_addl(&argv, "--lifeline-fd", "3", (char *)NULL);
-		if (lifeline == 3)
-			fd_cloexec(3, false);
-		else if (dup2(lifeline, 3) < 0)
-			_exit(99);
-	}
-	setenv("FORAY_TEST_SECRET", "leaked", 1);
-	/* Processes are counted; a test of spares says so. */
-	setenv("FORAY_SPARES", b->spares ? "1" : "0", 1);
-	execv(host, strv_argv(&argv));
+	if (lifeline == 3 ? fd_cloexec(3, false) < 0 : dup2(lifeline, 3) < 0)
+		_exit(99);
+	execve(c->host, strv_argv(&c->argv), strv_argv(&c->env));
 	_exit(98);
 }
 
@@ -351,9 +364,11 @@ bed_exec(struct bed *b, int lifeline, bool with_lifeline)
 static void
 bed_start(struct bed *b, bool by_parent)
 {
+	struct bed_command c;
 	int life[2], tell[2];
 	pid_t pid;
 
+	bed_command(b, &c);
 	assert_int_equal(fd_pipe(life), 0);
 	assert_int_equal(fd_pipe(tell), 0);
 	pid = fork();
@@ -361,12 +376,12 @@ bed_start(struct bed *b, bool by_parent)
 	if (pid == 0) {
 		if (!by_parent) {
 			close(life[1]);
-			bed_exec(b, life[0], true);
+			bed_exec(b, &c, life[0]);
 		}
 		pid = fork();
 		if (pid == 0) {
 			close(life[1]);
-			bed_exec(b, life[0], true);
+			bed_exec(b, &c, life[0]);
 		}
 		if (write(tell[1], &pid, sizeof pid) < 0)
 			_exit(97);
@@ -385,6 +400,9 @@ bed_start(struct bed *b, bool by_parent)
 	}
 	close(tell[0]);
 	close(tell[1]);
+	strv_clear(&c.argv);
+	strv_clear(&c.env);
+	free(c.host);
 }
 
 static void
