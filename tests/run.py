@@ -19,7 +19,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
 LIMIT = 600
-# These have the machine for themselves: they kill at moments that they time.
+# These come at the end, one for each processor at most: they kill at moments
+# that they time.
 ALONE = ("interrupt", "kill_some")
 
 
@@ -115,8 +116,11 @@ def main():
                 sorted(shared, key=lambda t: not t[0].startswith("integ"))}
         for job in concurrent.futures.as_completed(jobs):
             report(jobs[job], job.result())
-    for name, argv in alone:
-        report(name, run_one(name, argv, build, limit))
+    # The long ones have the machine for themselves.
+    with concurrent.futures.ThreadPoolExecutor(1 if args.long else 2) as pool:
+        jobs = {pool.submit(run_one, n, a, build, limit): n for n, a in alone}
+        for job in concurrent.futures.as_completed(jobs):
+            report(jobs[job], job.result())
     print("%d s%s" % (time.monotonic() - start,
                       ", %d skipped" % skipped if skipped else ""))
     if not tests:

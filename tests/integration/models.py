@@ -276,32 +276,36 @@ def no_server(box):
               "a key and no model: the choices", r)
 
 
-def budgets(box):
-    """32 workers at once pass a limit by one request at most."""
+def within(box, what, value, limit, most, spent):
+    """32 workers at once pass a limit by one request at most: a prompt of some
+    thousand tokens and 1000 of output."""
     repo = box.repo("budgets", lib.SMALL)
     price = {"in": 10, "cached": 1, "out": 100}
     script = search(hypotheses=32, right=99, steps=30)
-    for what, args, limit, spent in (
-            ("--max-tokens", ("--max-tokens", "150000"), 150000,
-             lambda u: u["in_tokens"] + u["out_tokens"]),
-            ("--max-usd", ("--max-usd", "2"), 2.0, lambda u: u["cost_usd"])):
-        with FakeServer(script, key=KEY, latency=20) as s:
-            settings(box, s, price)
-            r = box.run(repo, "-t", lib.SMALL_TEST, "-m", "priced/fake-model",
-                        "-n", "32", "--topology", "hypotheses", *args,
-                        env=s.env(), timeout=120)
-        usage = r.finished.get("usage", {"in_tokens": 0, "out_tokens": 0,
-                                         "cost_usd": 0})
-        # One request: a prompt of some thousand tokens and 1000 of output.
-        most = 12000 if what == "--max-tokens" else 0.25
-        lib.equal(r.status, 3, what + ": status", r)
-        lib.equal(r.finished.get("status"), "budget", what + ": status", r)
-        lib.check(limit * 0.8 < spent(usage) <= limit + most,
-                  "%s: %s spent of %s" % (what, spent(usage), limit), r)
-        lib.check([e for e in r.all("summary") if e["verdict"] == "budget"],
-                  what + ": partial summaries", r)
-        lib.check(r.all("planned")[0].get("ceiling_usd", 0) > 0,
-                  what + ": the ceiling is told", r)
+    with FakeServer(script, key=KEY, latency=20) as s:
+        settings(box, s, price)
+        r = box.run(repo, "-t", lib.SMALL_TEST, "-m", "priced/fake-model",
+                    "-n", "32", "--topology", "hypotheses", what, value,
+                    env=s.env(), timeout=120)
+    usage = r.finished.get("usage", {"in_tokens": 0, "out_tokens": 0,
+                                     "cost_usd": 0})
+    lib.equal(r.status, 3, what + ": status", r)
+    lib.equal(r.finished.get("status"), "budget", what + ": status", r)
+    lib.check(limit * 0.8 < spent(usage) <= limit + most,
+              "%s: %s spent of %s" % (what, spent(usage), limit), r)
+    lib.check([e for e in r.all("summary") if e["verdict"] == "budget"],
+              what + ": partial summaries", r)
+    lib.check(r.all("planned")[0].get("ceiling_usd", 0) > 0,
+              what + ": the ceiling is told", r)
+
+
+def budget_usd(box):
+    within(box, "--max-usd", "2", 2.0, 0.25, lambda u: u["cost_usd"])
+
+
+def budget_tokens(box):
+    within(box, "--max-tokens", "150000", 150000, 12000,
+           lambda u: u["in_tokens"] + u["out_tokens"])
 
 
 def replayed(box):
@@ -516,9 +520,10 @@ def memory(box):
               "memory: it is when it was read")
 
 
-ALL = (sessions, fleets, tls, canary, refused_key, no_server, budgets, replayed,
-       resumed, effects, wordless, reviewed, raised, overrun, memory)
-QUICK = [one for one in ALL if one not in (fleets, raised, overrun)]
+ALL = (sessions, fleets, tls, canary, refused_key, no_server, budget_usd,
+       budget_tokens, replayed, resumed, effects, wordless, reviewed, raised, overrun, memory)
+QUICK = [one for one in ALL if one not in (fleets, budget_tokens,
+                                              raised, overrun)]
 
 
 def main(parts):
