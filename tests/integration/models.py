@@ -521,9 +521,10 @@ def memory(box):
 
 
 ALL = (sessions, fleets, tls, canary, refused_key, no_server, budget_usd,
-       budget_tokens, replayed, resumed, effects, wordless, reviewed, raised, overrun, memory)
-QUICK = [one for one in ALL if one not in (fleets, budget_tokens,
-                                              raised, overrun)]
+       budget_tokens, replayed, resumed, effects, wordless, reviewed, raised,
+       overrun, memory)
+QUICK = [one for one in ALL
+         if one not in (fleets, budget_tokens, raised, overrun)]
 
 
 def main(parts):
