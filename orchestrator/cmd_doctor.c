@@ -69,6 +69,18 @@ settings(void)
 	free(model);
 }
 
+/* What a sandbox can be made without, but no workspace; NULL: it is there. */
+static const char *
+no_workspace(const struct probe_item *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i].state == PROBE_MISSING &&
+		    (strcmp(v[i].name, "git") == 0 ||
+			strcmp(v[i].name, "workspace") == 0))
+			return v[i].name;
+	return NULL;
+}
+
 static int
 cmd_doctor_main(int argc, char **argv)
 {
@@ -79,6 +91,7 @@ cmd_doctor_main(int argc, char **argv)
 	struct probe_item items[PROBE_MAX];
 	struct err e = { 0 };
 	char *cache = NULL, *scratch;
+	const char *lack;
 	size_t i, n;
 	int opt, r = 0;
 
@@ -107,6 +120,11 @@ cmd_doctor_main(int argc, char **argv)
 			? "\n(weaker, with one layer less: --sandbox container)"
 			: "");
 		r = EXIT_SANDBOX;
+	} else if ((lack = no_workspace(items, n)) != NULL) {
+		(void)printf("\nworkers can't run here: \"%s\" above has the "
+			     "remedy\n",
+		    lack);
+		r = EXIT_FATAL;
 	} else {
 		(void)printf("\nworkers can run here%s\n",
 		    geteuid() == 0 ? " (started as root: under an "

@@ -17,6 +17,7 @@
 #include "orchestrator/cmd.h"
 #include "orchestrator/direct/direct.h"
 #include "orchestrator/run/run.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/explain.h"
 
 static int cmd_sandbox_main(int argc, char **argv);
@@ -55,6 +56,7 @@ const struct cmd cmd_sandbox = {
 static int
 print_explanation(const struct direct *d, bool json)
 {
+	struct cgroup_site site;
 	struct buf b;
 	json_t *j;
 	char *text;
@@ -69,6 +71,14 @@ print_explanation(const struct direct *d, bool json)
 	}
 	buf_init(&b, BUF_NOMAX);
 	explain(&d->view.def, &d->spec, d->tree.root, &b);
+	cgroup_find(&site);
+	if (site.kind == CGROUP_NONE)
+		(void)buf_printf(&b,
+		    "no groups       limits hold for each "
+		    "process alone here, processors not at all:\n"
+		    "                %s (foray doctor)\n",
+		    site.why);
+	cgroup_site_clear(&site);
 	(void)fputs(buf_str(&b), stdout);
 	buf_clear(&b);
 	return 0;

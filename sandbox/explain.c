@@ -186,7 +186,7 @@ limits(struct out *o, const struct sandbox_spec *s)
 		item(o, "%s of memory",
 		    num_fmt_size(l->memory_bytes, size, sizeof size));
 	else
-		item(o, "memory by the machine's");
+		item(o, "nine tenths of the machine's memory");
 	if (l->data_bytes > 0)
 		item(o, "%s of memory a process",
 		    num_fmt_size(l->data_bytes, size, sizeof size));
@@ -197,6 +197,8 @@ limits(struct out *o, const struct sandbox_spec *s)
 		    num_fmt_size(l->file_bytes, size, sizeof size));
 	if (l->procs > 0)
 		item(o, "%llu processes", (unsigned long long)l->procs);
+	if (l->pids > 0)
+		item(o, "%llu processes in all", (unsigned long long)l->pids);
 	if (l->cpu_s > 0)
 		item(o, "%llu s of processor time a process",
 		    (unsigned long long)l->cpu_s);

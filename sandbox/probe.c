@@ -162,8 +162,19 @@ workspace(struct list *l, const char *scratch)
 {
 	struct probe_item *it = add(l, "workspace");
 	char *dir = existing(scratch);
-	enum layout layout = probe_layout(dir);
+	enum layout layout;
 
+	if (access(dir, W_OK | X_OK) < 0) {
+		it->state = PROBE_MISSING;
+		detail(it, "%s can't be made: %s: %s", scratch, dir,
+		    strerror(errno));
+		cost(it, "no workspace, so no run");
+		remedy(it,
+		    "a HOME that is there and yours, or XDG_CACHE_HOME=DIR");
+		free(dir);
+		return;
+	}
+	layout = probe_layout(dir);
 	detail(it, "%s in %s", layout_str(layout), dir);
 	if (layout != LAYOUT_OVERLAY) {
 		it->state = PROBE_DEGRADED;

@@ -18,6 +18,7 @@
 #include "sandbox/walk.h"
 
 #define RACY_NS 2000000000LL
+#define LEFT_OUT_SHOWN 4
 
 /* One snapshot_create(). */
 struct making {
@@ -89,8 +90,8 @@ settle_secrets(struct making *m, struct strv *secrets)
 			str_cmp) != NULL)
 			en->gone = false;
 		else
-			snap_skip(&m->skipped, en->path,
-			    "left out, it may hold credentials");
+			snap_skip(
+			    &m->skipped, en->path, "it may hold credentials");
 	}
 	strv_clear(&tracked);
 }
@@ -434,6 +435,27 @@ snapshot_open(const char *root, const char *store, const char *id,
 	manifest_clear(&m.now);
 	free(m.root);
 	return r;
+}
+
+char *
+snapshot_left_out(const struct snapshot *s)
+{
+	struct buf b;
+	char *text;
+	size_t i;
+
+	if (s->skipped.n == 0)
+		return NULL;
+	buf_init(&b, BUF_NOMAX);
+	for (i = 0; i < s->skipped.n && i < LEFT_OUT_SHOWN; i++)
+		(void)buf_printf(
+		    &b, "%s%s", i > 0 ? "; " : "", s->skipped.v[i]);
+	if (i < s->skipped.n)
+		(void)buf_printf(&b, "; and %zu%s more", s->skipped.n - i,
+		    s->skipped.n == SKIPPED_MAX ? " or" : "");
+	text = xstrdup(buf_str(&b));
+	buf_clear(&b);
+	return text;
 }
 
 void

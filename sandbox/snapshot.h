@@ -69,6 +69,9 @@ int snapshot_create(const char *root, const struct snapshot_opts *o,
 int snapshot_open(const char *root, const char *store, const char *id,
     struct snapshot *ret, struct err *e);
 void snapshot_clear(struct snapshot *s);
+/* "a: why; b: why; and 3 more": what is skipped, for a person, the first few;
+ * NULL when nothing is. Yours. */
+char *snapshot_left_out(const struct snapshot *s);
 
 /* Its files without those that git ignores (build outputs); all of them when
  * there is no commit. */

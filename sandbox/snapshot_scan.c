@@ -266,7 +266,7 @@ scan_entry(const struct walk_ent *w, void *ctx)
 		add_entry(s, w, 'f')->gone = true;
 		if (always)
 			snap_skip(s->skipped, w->path,
-			    "left out, it may hold credentials");
+			    "it may hold credentials");
 		return 0;
 	case S_IFSOCK:
 		snap_skip(s->skipped, w->path, "a socket");

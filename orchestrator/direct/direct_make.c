@@ -2,6 +2,7 @@
 #include "common/compat.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,7 +40,7 @@ direct_clear(struct direct *d)
 static int
 make_copy(struct direct *d, struct err *e)
 {
-	char *mount = NULL, *cache = NULL, *store;
+	char *mount = NULL, *cache = NULL, *store, *left;
 	struct snapshot_opts o = { 0 };
 	struct strv hidden = { 0 };
 	uid_t uid = stage_uid();
@@ -56,6 +57,10 @@ make_copy(struct direct *d, struct err *e)
 	strv_clear(&hidden);
 	free(store);
 	free(cache);
+	if (r == 0 && (left = snapshot_left_out(&d->snap)) != NULL) {
+		fprintf(stderr, "foray: left out of the copy: %s\n", left);
+		free(left);
+	}
 	if (r < 0 || d->q->backend == BACKEND_CONTAINER)
 		return r;
 	lockdir_sweep("/tmp", COPY_PREFIX);

@@ -201,6 +201,21 @@ close_groups(struct groups *g, const struct sandbox_limits *l)
 	(void)cgroup_close(&g->top, true);
 }
 
+/* An rlimit ends a process by a signal, and says nothing. */
+static void
+say_rlimit(const struct sandbox_limits *l, int status)
+{
+	char size[32];
+
+	if (status == 128 + SIGXCPU && l->cpu_s > 0)
+		log_warn("a process had its %ju s of processor time "
+			 "(limits.cpu)",
+		    (uintmax_t)l->cpu_s);
+	if (status == 128 + SIGXFSZ && l->file_bytes > 0)
+		log_warn("a file came to the limit of %s (limits.file)",
+		    num_fmt_size(l->file_bytes, size, sizeof size));
+}
+
 /* --- all of it -------------------------------------------------------------
  */
 
@@ -270,6 +285,8 @@ run(const struct nested *n, struct err *e)
 	}
 	if (late)
 		log_warn("killed: --max-time is over");
+	else if (r > 128 && ended == 0)
+		say_rlimit(&d->spec.limits, r);
 	nest_stdin_close(s.fds[0], feeder);
 	fd_close(&sigfd);
 	return r;

@@ -130,7 +130,7 @@ take_snapshot(struct run *r, const char *cache, struct err *e)
 	};
 	struct strv hidden = { 0 };
 	uint64_t start = loop_now_ms();
-	char *home = NULL;
+	char *home = NULL, *left;
 	size_t i;
 	int rc = 1;
 
@@ -150,12 +150,14 @@ take_snapshot(struct run *r, const char *cache, struct err *e)
 		(void)fputs("\r\033[K", stderr);
 	if (rc < 0)
 		return rc;
+	left = snapshot_left_out(&r->snap);
 	run_event(r, "snapshot",
-	    json_pack("{s:s, s:I, s:I, s:b, s:I, s:I}", "id", r->snap.id,
+	    json_pack("{s:s, s:I, s:I, s:b, s:I, s:s*, s:I}", "id", r->snap.id,
 		"files", (json_int_t)r->snap.files.n, "bytes",
 		(json_int_t)r->snap.bytes, "reused", r->snap.reused, "skipped",
-		(json_int_t)r->snap.skipped.n, "ms",
+		(json_int_t)r->snap.skipped.n, "left_out", left, "ms",
 		(json_int_t)(loop_now_ms() - start)));
+	free(left);
 	for (i = 0; i < r->snap.skipped.n; i++)
 		log_debug("left out: %s", r->snap.skipped.v[i]);
 	return 0;

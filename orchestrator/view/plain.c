@@ -115,12 +115,12 @@ on_run_started(struct plain *p, const json_t *ev)
 static void
 on_snapshot(struct plain *p, const json_t *ev)
 {
-	printed(p, ev, "snapshot", "%lld files, %.1f MiB%s in %lld ms%s",
+	const char *left = str(ev, "left_out");
+
+	printed(p, ev, "snapshot", "%lld files, %.1f MiB%s in %lld ms%s%s",
 	    num(ev, "files"), (double)num(ev, "bytes") / (1 << 20),
 	    json_is_true(json_object_get(ev, "reused")) ? ", unchanged" : "",
-	    num(ev, "ms"),
-	    num(ev, "skipped") > 0 ? " (some left out: FORAY_DEBUG=1 lists)"
-				   : "");
+	    num(ev, "ms"), left[0] != '\0' ? "; left out: " : "", left);
 }
 
 /* The end of what the failing tests wrote, a few lines. */

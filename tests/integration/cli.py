@@ -45,6 +45,39 @@ def helps(box):
                   "doctor reads the settings: " + said, r)
 
 
+def said_of_a_copy(box):
+    """What a copy leaves out is named, and what it takes is known before."""
+    repo = box.repo("copied", lib.SMALL)
+    lib.write(os.path.join(repo, ".npmrc"), "token=1\n")
+    for i in range(9):
+        lib.write(os.path.join(repo, "d%d" % i, ".envrc"), "A=1\n")
+    os.mkfifo(os.path.join(repo, "a-fifo"))
+    box.own()
+    r = box.do("sandbox", "--copy", "-C", repo, "--", "ls", "-A")
+    lib.equal(r.status, 0, "sandbox --copy", r)
+    for part in ("left out of the copy: ", ".npmrc: it may hold credentials",
+                 "a-fifo: a fifo", "and 7 more"):
+        lib.check(part in r.err, "what is left out is said: " + part, r)
+    lib.check("npmrc" not in r.out and "fifo" not in r.out, "it is", r)
+    r = box.run(repo, "-t", lib.SMALL_TEST, "--max-time", "1s")
+    lib.check(".npmrc" in r.all("snapshot")[0].get("left_out", ""),
+              "a run says it, too", r)
+    r = box.do("sandbox", "-C", repo, "--explain")
+    lib.check("nine tenths of the machine's memory" in r.out,
+              "--explain says how much memory", r)
+    for limit, signal in (("cpu", "XCPU"), ("file", "XFSZ")):
+        profile = os.path.join(box.dir, "limits.json")
+        lib.write(profile, json.dumps({"limits": {
+            "cpu": "90s", "file": "64M"}}))
+        box.own()
+        r = box.do("sandbox", "-C", repo, "--profile", profile, "--", "sh",
+                   "-c", "kill -%s $$" % signal)
+        lib.check("limits." + limit in r.err, limit + ": the limit is named", r)
+    r = box.do("doctor", env={"HOME": "/dev/null/none", "XDG_CACHE_HOME": ""})
+    lib.check(r.status == 5 and "/dev/null/none" in r.out,
+              "doctor: no HOME, no workspace", r)
+
+
 def no_runs(box):
     lib.equal(box.do("runs").status, 0, "runs, when there is none")
     for command in ("show", "log", "diff", "apply", "audit"):
@@ -148,6 +181,7 @@ def remove(box, name):
 with lib.Box() as the_box:
     helps(the_box)
     no_runs(the_box)
+    said_of_a_copy(the_box)
     tree = the_box.repo("tree", lib.SMALL)
     run = finished_run(the_box, tree)
     diff_and_apply(the_box, tree, run)
