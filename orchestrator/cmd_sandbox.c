@@ -120,7 +120,7 @@ static const struct option options[] = {
 static int
 add_path(struct strv *to, const char *option, const char *arg, struct err *e)
 {
-	char *path = realpath(arg, NULL), *abs;
+	char *path = realpath(arg, NULL), *cwd, *joined, *abs;
 
 	if (path == NULL)
 		return err_set(
@@ -130,11 +130,18 @@ add_path(struct strv *to, const char *option, const char *arg, struct err *e)
 		return err_set(e, ERR_USAGE,
 		    "%s: / is everything: name what is needed", option);
 	}
-	/* as it was called, so that it is found by that name */
-	abs = arg[0] == '/' ? path_normal(arg) : xstrdup(path);
+	free(path);
+	/* As it was called, so that it is found by that name, and a link in it
+	 * that somebody else put there is seen. */
+	if ((cwd = realpath(".", NULL)) == NULL)
+		return err_set(e, ERR_USAGE, "%s: %s: where we are: %s", option,
+		    arg, strerror(errno));
+	joined = arg[0] == '/' ? xstrdup(arg) : path_join(cwd, arg);
+	abs = path_normal(joined);
 	strv_add(to, abs);
 	free(abs);
-	free(path);
+	free(joined);
+	free(cwd);
 	return 0;
 }
 

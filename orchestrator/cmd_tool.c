@@ -27,8 +27,10 @@ const struct cmd cmd_tool = {
 	    "      --profile NAME  sandbox of the command\n"
 	    "      --sandbox KIND  bwrap, or container: one layer less\n"
 	    "      --ask HOW       what the rules ask for: prompt, deny, allow\n"
-	    "      --apply         put what the call changed on the tree\n\n"
-	    "Prints {\"ok\":true,\"result\":...,\"patch\":...} or "
+	    "      --apply         put what the call changed on the tree; no binary\n"
+	    "                      or built files\n\n"
+	    "Prints {\"ok\":true,\"result\":...,\"patch\":...}, with \"notes\" on "
+	    "what is not in the patch, or\n"
 	    "{\"ok\":false,\"error\":...} (exit 1).\n",
 	.run = cmd_tool_main,
 };
@@ -66,6 +68,7 @@ call(const struct run_opts *o)
 	struct tool_result res = { 0 };
 	struct run_opts quiet = *o;
 	struct err e = { 0 };
+	json_t *j;
 	int r;
 
 	quiet.apply = false;
@@ -80,19 +83,27 @@ call(const struct run_opts *o)
 		r = print(json_pack("{s:b, s:s}", "ok", 0, "error",
 			      res.text + strlen("error: ")),
 		    EXIT_UNFIXED);
+	} else if (o->apply && *res.patch == '\0' && res.notes.n > 0) {
+		r = print(json_pack("{s:b, s:s, s:s, s:o}", "ok", 0, "error",
+			      "nothing is applied: see the notes", "result",
+			      res.text, "notes", json_from_strv(&res.notes)),
+		    EXIT_UNFIXED);
 	} else if (o->apply && *res.patch != '\0' &&
 	    apply_to(o->repo, res.patch, &e) < 0) {
 		r = print(json_pack("{s:b, s:s}", "ok", 0, "error", e.text),
 		    EXIT_UNFIXED);
 	} else {
-		r = print(
-		    json_pack("{s:b, s:s, s:o}", "ok", 1, "result", res.text,
-			"patch", json_str_lossy(res.patch, strlen(res.patch))),
-		    0);
+		j = json_pack("{s:b, s:s, s:o}", "ok", 1, "result", res.text,
+		    "patch", json_str_lossy(res.patch, strlen(res.patch)));
+		if (res.notes.n > 0)
+			json_object_set_new(
+			    j, "notes", json_from_strv(&res.notes));
+		r = print(j, 0);
 	}
 out:
 	free(res.text);
 	free(res.patch);
+	strv_clear(&res.notes);
 	return r;
 }
 

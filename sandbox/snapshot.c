@@ -242,7 +242,9 @@ write_snapshot(struct making *m, const char *snap, struct err *e)
 	int r;
 
 	buf_init(&b, BUF_NOMAX);
-	r = path_mkdirs(snap, 0755, e);
+	/* The tree's own mode need not be what kept others from it: they may
+	 * have been stopped further up. */
+	r = path_mkdirs(snap, 0700, e);
 	if (r == 0)
 		r = path_mkdirs(tree, 0700, e);
 	if (r < 0)

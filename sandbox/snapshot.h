@@ -10,6 +10,7 @@
  * (without setuid, setgid) and mtime; the owner is stage_uid().
  *
  * Layout of the store, below DIR (path_cache_dir()/snapshots):
+ *	ID/           0700: who may read the original is decided further up, too
  *	ID/tree/      the copy; never written again
  *	ID/manifest   an object (version, id, made_ns, git, boot), then one JSON
  *	              array a line: path, type, mode, size, mtime_ns, ctime_ns,

@@ -45,7 +45,7 @@ snap_store_open(struct snap_store *st, const char *dir, struct err *e)
 	if (st->dir == NULL)
 		return err_set(e, -errno, "%s: %s", dir, strerror(errno));
 	by_path = path_join(st->dir, "by-path");
-	r = path_mkdirs(by_path, 0755, e);
+	r = path_mkdirs(by_path, 0700, e); /* names of files */
 	free(by_path);
 	return r;
 }

@@ -360,6 +360,7 @@ tool_done(struct run *r, struct subtask *t, const struct msg_summary *m)
 		    : NULL;
 		r->tool->patch =
 		    xstrndup(m->patch_len > 0 ? m->patch : "", m->patch_len);
+		msg_strs_to(&m->findings, &r->tool->notes);
 	}
 	run_end(r, EXIT_FIXED, "done", "%s", t->reason);
 }

@@ -67,6 +67,7 @@ struct run_opts {
 struct tool_result {
 	char *text;  /* the call's result; NULL: it did not come to that */
 	char *patch; /* what it changed, "" when nothing */
+	struct strv notes; /* what is not in the patch, and why */
 };
 
 /* The whole run; an exit status. tool: filled for opts->tool; may be NULL. */

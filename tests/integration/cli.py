@@ -73,9 +73,34 @@ def said_of_a_copy(box):
         r = box.do("sandbox", "-C", repo, "--profile", profile, "--", "sh",
                    "-c", "kill -%s $$" % signal)
         lib.check("limits." + limit in r.err, limit + ": the limit is named", r)
+    store = os.path.join(box.cache, "foray", "snapshots")
+    lib.check(os.listdir(store), "there are snapshots")
+    for name in os.listdir(store):
+        mode = os.stat(os.path.join(store, name)).st_mode
+        lib.equal(mode & 0o77, 0, "nobody else reads " + name)
+    os.symlink(box.dir, os.path.join(repo, "leads-out"))
+    for option in ("--show", "--write"):
+        for path in ("leads-out", "./leads-out", os.path.join(repo, "leads-out")):
+            r = box.do("sandbox", option, path, "--", "true", cwd=repo)
+            lib.check(r.status == 125 and "symbolic link" in r.err,
+                      "%s %s is refused" % (option, path), r)
     r = box.do("doctor", env={"HOME": "/dev/null/none", "XDG_CACHE_HOME": ""})
     lib.check(r.status == 5 and "/dev/null/none" in r.out,
               "doctor: no HOME, no workspace", r)
+
+
+def too_large(box):
+    """A patch that is too large to be kept is not lost without a word."""
+    repo = box.repo("large", lib.SMALL)
+    call = ("tool", "-C", repo, "run_command",
+            json.dumps({"command": "echo b >>new; seq 300000 >newer"}))
+    r = box.do(*call)
+    lib.check(r.json["ok"] and not r.json["patch"] and
+              "1048576" in " ".join(r.json["notes"]), "tool: it is noted", r)
+    r = box.do("tool", "--apply", *call[1:])
+    lib.check(r.status == 1 and not r.json["ok"] and r.json["notes"],
+              "tool --apply: nothing is applied", r)
+    lib.check(not os.path.exists(os.path.join(repo, "new")), "indeed nothing")
 
 
 def no_runs(box):
@@ -182,6 +207,7 @@ with lib.Box() as the_box:
     helps(the_box)
     no_runs(the_box)
     said_of_a_copy(the_box)
+    too_large(the_box)
     tree = the_box.repo("tree", lib.SMALL)
     run = finished_run(the_box, tree)
     diff_and_apply(the_box, tree, run)
