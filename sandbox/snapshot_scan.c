@@ -265,8 +265,8 @@ scan_entry(const struct walk_ent *w, void *ctx)
 		/* A tracked one becomes a plain entry again (snapshot.c). */
 		add_entry(s, w, 'f')->gone = true;
 		if (always)
-			snap_skip(s->skipped, w->path,
-			    "it may hold credentials");
+			snap_skip(
+			    s->skipped, w->path, "it may hold credentials");
 		return 0;
 	case S_IFSOCK:
 		snap_skip(s->skipped, w->path, "a socket");
