@@ -1,5 +1,7 @@
 #include "common/compat.h"
 
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -117,7 +119,15 @@ static int
 read_task(int argc, char **argv, const char *file, char **ret, struct err *e)
 {
 	struct buf raw, clean;
+	struct stat st;
 	int r = 0, i;
+
+	if (file == NULL && argc == 1 && stat(argv[0], &st) == 0 &&
+	    S_ISDIR(st.st_mode))
+		return err_set(e, ERR_USAGE,
+		    "\"%s\" is a directory, and a TASK is in words: "
+		    "foray run -C %s",
+		    argv[0], argv[0]);
 
 	buf_init(&raw, MAX_TASK);
 	buf_init(&clean, MAX_TASK * 2);

@@ -9,6 +9,8 @@
 #include "common/text.h"
 #include "orchestrator/cmd.h"
 
+#define FAILING_SHOWN 8
+
 static int cmd_show_main(int argc, char **argv);
 
 const struct cmd cmd_show = {
@@ -119,6 +121,40 @@ on_row(const struct store_row *row, void *ctx unused_arg)
 		list(j, "evidence", "        at ");
 	}
 	json_decref(j);
+	return 0;
+}
+
+/* What the tests said before, and how long all of it took. */
+static int
+on_facts(const char *name, const char *body, void *ctx unused_arg)
+{
+	json_t *ev = NULL, *v;
+	size_t i, n;
+
+	if ((strcmp(name, "baseline") != 0 &&
+		strcmp(name, "run_finished") != 0) ||
+	    json_parse(body, strlen(body), 1 << 20, &ev, NULL) < 0)
+		return 0;
+	if (*name == 'r') {
+		(void)printf("%-9s%.1f s\n", "time",
+		    json_real_value(json_object_get(ev, "wall_s")));
+	} else {
+		(void)printf("%-9s%lld pass, %lld fail\n", "before",
+		    (long long)json_integer_value(
+			json_object_get(ev, "passed")),
+		    (long long)json_integer_value(
+			json_object_get(ev, "failed")));
+		n = json_array_size(json_object_get(ev, "failing"));
+		json_array_foreach (json_object_get(ev, "failing"), i, v) {
+			if (i == FAILING_SHOWN) {
+				(void)printf("%-9sand %zu more\n", "", n - i);
+				break;
+			}
+			if (json_is_string(v))
+				put("         ", json_string_value(v), "\n");
+		}
+	}
+	json_decref(ev);
 	return 0;
 }
 
@@ -260,9 +296,11 @@ cmd_show_main(int argc, char **argv)
 	fact(s, "reason");
 	fact(s, "repo");
 	fact(s, "task");
+	fact(s, "tests");
 	fact(s, "model");
 	(void)printf("%-9s%s\n", "dir", store_dir(s));
 	put_spend(s);
+	(void)store_events(s, 0, on_facts, NULL);
 	(void)store_events(s, 0, on_end, NULL);
 	(void)puts("subtasks");
 	r = store_subtasks(s, on_row, NULL, &e) < 0 ? cmd_fail(&e) : 0;

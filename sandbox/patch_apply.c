@@ -281,6 +281,23 @@ check_tree(const char *dir, const struct gitpatch *p, struct err *e)
 	return r;
 }
 
+/* Could it be taken back? */
+static bool
+is_there_already(const char *dir, const struct buf *text)
+{
+	struct gitrun g = { .cwd = dir };
+	struct err e;
+	bool yes;
+
+	strv_addl(
+	    &g.args, "apply", "-p1", "--check", "--reverse", "-", (char *)NULL);
+	g.input = text->data;
+	g.input_len = text->len;
+	yes = gitrun(&g, &e) == 0;
+	gitrun_clear(&g);
+	return yes;
+}
+
 int
 patch_apply(const char *dir, const char *patch, size_t len, bool check_only,
     struct err *e)
@@ -306,7 +323,10 @@ patch_apply(const char *dir, const char *patch, size_t len, bool check_only,
 	g.input = text.data;
 	g.input_len = text.len;
 	r = gitrun(&g, e);
-	if (r > 0)
+	if (r > 0 && is_there_already(dir, &text))
+		r = err_set(e, ERR_USAGE,
+		    "the patch is applied already: the tree is as it makes it");
+	else if (r > 0)
 		r = err_set(e, ERR_USAGE, "the patch does not apply: %s",
 		    g.said[0] != '\0' ? g.said : "git apply failed");
 out:

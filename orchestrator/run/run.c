@@ -184,7 +184,9 @@ find_tests(struct run *r, struct err *e)
 {
 	struct strv files = { 0 }, commands = { 0 }, globs = { 0 };
 	const char *why = NULL;
+	struct buf all;
 	char *dir;
+	size_t i;
 	int rc = 0;
 
 	if (r->tests.n == 0) /* else they come from the run that goes on */
@@ -219,6 +221,13 @@ find_tests(struct run *r, struct err *e)
 	if (why != NULL)
 		log_info("tests: %s (from %s; -t chooses another)",
 		    r->tests.v[0], why);
+	buf_init(&all, BUF_NOMAX);
+	for (i = 0; i < r->tests.n; i++)
+		(void)buf_printf(
+		    &all, "%s%s", i > 0 ? "; " : "", r->tests.v[i]);
+	if (rc == 0)
+		rc = store_set(r->store, "tests", buf_str(&all), e);
+	buf_clear(&all);
 	return rc;
 }
 

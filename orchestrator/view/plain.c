@@ -14,6 +14,7 @@
 
 /* of the failing tests' output */
 #define OUTPUT_LINES 8
+#define PLANNED_SHOWN 8
 /* Between two lines about the same, where none can be rewritten. */
 #define STEADY_S 30
 
@@ -165,23 +166,28 @@ static void
 on_planned(struct plain *p, const json_t *ev)
 {
 	bool pass = json_is_true(json_object_get(ev, "pass"));
+	size_t i, n = count(ev, "hypotheses");
 	const json_t *v;
-	size_t i;
 
 	if (pass)
-		printed(p, ev, "builtin", "%s%s",
-		    count(ev, "hypotheses") > 0 ? "tries first: " : "",
+		printed(p, ev, "builtin", "%s%s", n > 0 ? "tries first: " : "",
 		    str(ev, "reason"));
 	else
-		printed(p, ev, "plan", "%zu hypotheses%s%s",
-		    count(ev, "hypotheses"),
+		printed(p, ev, "plan", "%zu hypotheses%s%s", n,
 		    *str(ev, "reason") != '\0' ? "; " : "", str(ev, "reason"));
 	if (json_is_number(json_object_get(ev, "ceiling_usd")))
 		printed(p, ev, "", "they may cost $%.2f at most",
 		    json_number_value(json_object_get(ev, "ceiling_usd")));
-	json_array_foreach (json_object_get(ev, "hypotheses"), i, v)
+	json_array_foreach (json_object_get(ev, "hypotheses"), i, v) {
+		if (i == PLANNED_SHOWN && n > PLANNED_SHOWN + 1) {
+			printed(p, ev, "",
+			    "and %zu more, less likely (foray show)",
+			    n - PLANNED_SHOWN);
+			break;
+		}
 		printed(
 		    p, ev, "", "%s: %s", str(v, "id"), str(v, "hypothesis"));
+	}
 }
 
 static void
@@ -333,7 +339,8 @@ on_host_down(struct plain *p, const json_t *ev)
 	printed(p, ev, "host", "lost: %s", str(ev, "reason"));
 }
 
-/* A price that is not known is no price of nothing. */
+/* A price that is not known is no price of nothing; the built-in model has no
+ * bill. */
 static void
 put_bill(struct plain *p, const json_t *ev, const json_t *usage)
 {
@@ -345,7 +352,7 @@ put_bill(struct plain *p, const json_t *ev, const json_t *usage)
 		printed(p, ev, "",
 		    "%lld model calls, %lld tokens (price not known), %.1f s",
 		    num(usage, "calls"), tokens, wall);
-	else
+	else if (usd > 0)
 		printed(p, ev, "", "%lld model calls, $%.4f, %.1f s",
 		    num(usage, "calls"), usd, wall);
 }

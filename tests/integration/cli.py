@@ -123,8 +123,9 @@ def finished_run(box, repo):
     for words in (["show"], ["show", name], ["show", name[:-1]]):
         show = box.do(*words)
         lib.check(show.status == 0 and name in show.out and
-                  "fixed" in show.out and "H1" in show.out,
-                  " ".join(words), show)
+                  "fixed" in show.out and "H1" in show.out and
+                  lib.SMALL_TEST in show.out and "2 fail" in show.out and
+                  "\ntime " in show.out, " ".join(words), show)
     log = box.do("log")
     lib.check(log.status == 0 and log.out.count("\n") > 5, "log", log)
     log = box.do("log", "--json", name)
@@ -177,7 +178,7 @@ def diff_and_apply(box, repo, name):
     lib.equal(box.call(["sh", "test.sh"], cwd=repo).status, 0, "it is fixed")
     before = lib.fingerprint(repo)
     again = box.do("apply")
-    lib.check(again.status not in (0, None) and again.err,
+    lib.check(again.status not in (0, None) and "applied already" in again.err,
               "applying it again fails with a reason", again)
     lib.equal(lib.differences(before, lib.fingerprint(repo)), [],
               "and changes nothing")
@@ -190,6 +191,9 @@ def plain_view(box, repo):
     r = box.do("run", "-C", fresh, "-t", lib.SMALL_TEST)
     lib.equal(r.status, 0, "without --json", r)
     lib.check(os.path.isfile(r.out.strip()), "stdout is the patch's path", r)
+    r2 = box.do("run", fresh)
+    lib.check(r2.status == 2 and "run -C " + fresh in r2.err,
+              "a directory is no TASK", r2)
     lib.check("\033" not in r.err, "no escapes when it is no terminal", r)
     diff = box.do("diff")
     lib.check(diff.out == lib.read(r.out.strip()), "the latest run is it")

@@ -262,8 +262,9 @@ judge(struct verify *v, uint64_t limit, const struct test_run *t)
 	else if ((why = verify_control(v, limit, t, &can_fail)) != NULL)
 		agent_end(a, "refuted", "%s", why);
 	else
-		agent_end(a, "fixed", "%llu tests pass",
-		    (unsigned long long)t->n_passed);
+		agent_end(a, "fixed", "%llu test%s",
+		    (unsigned long long)t->n_passed,
+		    t->n_passed == 1 ? " passes" : "s pass");
 	if (!can_fail && strcmp(a->out.verdict, "fixed") == 0)
 		warn_of_exit(a, t);
 	free(why);
