@@ -68,6 +68,12 @@ deliver_patch(struct run *r, char **ret_path)
 		else if (r->o.branch != NULL)
 			rc = apply_branch(
 			    r->root, r->o.branch, b.data, b.len, w->fix, &e);
+		if (rc == 0 && r->o.branch != NULL && !r->o.apply &&
+		    apply_is_dirty(r->snap.tree))
+			strv_add(&w->findings,
+			    "the patch was verified together with what is not "
+			    "committed, and the branch does not have that: "
+			    "run the tests there");
 	}
 	buf_clear(&b);
 	free(unseen);

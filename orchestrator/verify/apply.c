@@ -101,6 +101,27 @@ apply_branch_check(const char *root, const char *branch, struct err *e)
 	return r;
 }
 
+bool
+apply_is_dirty(const char *snapshot_tree)
+{
+	struct gitrun g = { .cwd = snapshot_tree, .timeout_ms = 60000 };
+	char *dir = path_join(snapshot_tree, ".git");
+	struct buf out;
+	bool dirty;
+
+	strv_setenv(&g.env, "GIT_DIR", dir);
+	strv_setenv(&g.env, "GIT_WORK_TREE", snapshot_tree);
+	strv_addl(&g.args, "--no-optional-locks", "status", "--porcelain",
+	    "--ignore-submodules=all", (char *)NULL);
+	buf_init(&out, 1 << 20);
+	g.out = &out;
+	dirty = gitrun(&g, NULL) != 0 || out.len > 0;
+	buf_clear(&out);
+	gitrun_clear(&g);
+	free(dir);
+	return dirty;
+}
+
 int
 apply_branch(const char *root, const char *branch, const char *patch,
     size_t len, const char *subject, struct err *e)

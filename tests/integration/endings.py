@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""How a run of the built-in model ends: out of time, with code that keeps its
-tests from failing."""
+"""How a run of the built-in model ends: out of time, with a branch that has less
+than what was tested, with code that keeps its tests from failing."""
+import os
 import sys
 
 import lib
@@ -29,6 +30,29 @@ def out_of_time(box):
     lib.equal(again.status, 3, "resumed: the end", again)
     begun = [e for e in again.all("assigned") if e["kind"] == "explore"]
     lib.check(begun and again.seconds > 2, "resumed: it goes on", again)
+
+
+def half_committed(box):
+    """A branch starts at HEAD, the tests ran on what is not committed."""
+    repo = box.repo("half", {
+        "calc.py": TWO["calc.py"].replace("a + b", "a + b" + "\n" * 8),
+        "test_calc.py": TWO["test_calc.py"].replace("sleep(0.4)", "sleep(0)")})
+    path = os.path.join(repo, "calc.py")
+    lib.write(path, lib.read(path).replace("a + b", "a * b"))
+    ran = os.path.join(box.dir, "ran")
+    lib.write(os.path.join(repo, ".gitattributes"), "* filter=own\n")
+    box.git(repo, "config", "filter.own.clean", "touch %s; cat" % ran)
+    r = box.run(repo, "-t", TEST, "-n", "2", "--branch", "fx", timeout=60)
+    lib.equal(r.status, 0, "half committed: fixed", r)
+    lib.check(any("not committed" in w for w in r.finished["warnings"]),
+              "half committed: said", r.finished)
+    lib.check(not os.path.exists(ran), "no filter of the repository runs")
+    repo = box.repo("whole", dict(TWO, **{
+        "calc.py": TWO["calc.py"].replace("a + b", "a * b")}))
+    r = box.run(repo, "-t", TEST, "-n", "2", "--branch", "fx", timeout=60)
+    lib.equal(r.status, 0, "all committed: fixed", r)
+    lib.check(not any("not committed" in w for w in r.finished["warnings"]),
+              "all committed: nothing to say", r.finished)
 
 
 GAMED = {
@@ -63,7 +87,7 @@ def main(parts):
     lib.done()
 
 
-ALL = (out_of_time, gamed)
+ALL = (out_of_time, half_committed, gamed)
 
 if __name__ == "__main__":
     main([p for p in ALL if p.__name__ in sys.argv[1:]] or ALL)
