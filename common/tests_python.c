@@ -12,7 +12,7 @@ pytest_summary(const struct tline *l, struct test_report *t)
 {
 	struct test_report got = { 0 };
 	size_t i = 0, end, in;
-	uint64_t n;
+	uint64_t n, deselected = 0;
 	bool any = false;
 
 	while (i < l->len && l->s[i] == '=')
@@ -42,9 +42,10 @@ pytest_summary(const struct tline *l, struct test_report *t)
 		    (k >= 5 && memcmp(w, "error", 5) == 0))
 			got.n_failed += n;
 		else if ((k == 7 && memcmp(w, "skipped", 7) == 0) ||
-		    (k == 7 && memcmp(w, "xfailed", 7) == 0) ||
-		    (k == 10 && memcmp(w, "deselected", 10) == 0))
+		    (k == 7 && memcmp(w, "xfailed", 7) == 0))
 			got.n_skipped += n;
+		else if (k == 10 && memcmp(w, "deselected", 10) == 0)
+			deselected += n;
 		else if (!(k >= 7 && memcmp(w, "warning", 7) == 0) &&
 		    !(k == 5 && memcmp(w, "rerun", 5) == 0))
 			return false;
@@ -55,10 +56,11 @@ pytest_summary(const struct tline *l, struct test_report *t)
 	}
 	if (!any || i < in)
 		return false;
-	t->none = false;
+	t->none =
+	    deselected > 0 && got.n_passed + got.n_failed + got.n_skipped == 0;
 	t->n_passed = got.n_passed;
 	t->n_failed = got.n_failed;
-	t->n_skipped = got.n_skipped;
+	t->n_skipped = got.n_skipped + deselected;
 	return true;
 }
 

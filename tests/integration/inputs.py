@@ -46,6 +46,14 @@ def nothing_to_do(box):
     lib.equal(r.status, 2, "a missing command", r)
     lib.check("no-such-program-x" in str(r.finished.get("reason")),
               "a missing command: the reason names it", r)
+    python = box.repo("python-names", PYTHON)
+    for test in ("python3 -m unittest tests.nope", "python3 nope.py",
+                 "python3 -m unittest nope.deep.er", "sh nope.sh",
+                 "python3 -m unittest tests.test_top.Top.test_nope",
+                 "make nope", "npm test"):
+        r = box.run(python, "-t", test)
+        lib.equal(r.status, 2, test + ": it is not there", r)
+        lib.check(test in str(r.finished.get("reason")), test + ": named", r)
     empty = os.path.join(box.src, "empty")
     os.mkdir(empty)
     lib.equal(box.run(empty).status, 2, "an empty directory")

@@ -121,6 +121,11 @@ test_pytest(void **state)
 	    "pytest", 1, 1, 0, "t.py::test_b", "t.py::test_a");
 	expect_none(
 	    "collected 0 items\n\n=== no tests ran in 0.01s ===\n", "pytest");
+	expect_none("collected 15 items / 15 deselected / 0 selected\n\n"
+		    "=== 15 deselected in 0.02s ===\n",
+	    "pytest");
+	expect("=== 1 passed, 15 deselected in 0.02s ===\n", "pytest", 1, 0, 15,
+	    "", "");
 	/* a test that prints a summary: the last one is pytest's own */
 	expect("=== 9 passed in 0.01s ===\n=== short test summary info ===\n"
 	       "FAILED t.py::a - x\n=== 1 failed in 0.05s ===\n",

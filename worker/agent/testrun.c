@@ -223,6 +223,14 @@ static const struct sign signs[] = {
 	    "there is no Cargo.toml in the working directory (-C)" },
 	{ "go.mod file not found",
 	    "there is no go.mod in the working directory (-C)" },
+	{ "go: cannot find main module",
+	    "there is no go.mod in the working directory (-C)" },
+	{ "Could not read package.json",
+	    "there is no package.json in the working directory (-C)" },
+	{ "ERROR: not found: ", "it names a test that does not exist" },
+	{ "sh: 0: cannot open ", "it names a file that does not exist" },
+	{ ": can't open file '", "it names a file that does not exist" },
+	{ "Could not find '", "it names a file that does not exist" },
 	{ "ERROR: file or directory not found",
 	    "it names a file that does not exist" },
 	{ "error: unrecognized arguments",
@@ -261,6 +269,39 @@ ran_none(const struct test_command *c)
 	return none;
 }
 
+/* unittest makes a failed test of a name that it does not find: is it one that
+ * the command gives, not a module that a test asks for? */
+static bool
+names_no_test(const char *command, const struct test_command *c)
+{
+	static const char *const before[] = { "No module named '",
+		"has no attribute '" };
+	const char *text = buf_str(&c->output), *at;
+	char *name = NULL, *word, *part;
+	bool yes = false;
+
+	if (c->n_passed > 0 || c->n_failed != 1 ||
+	    strstr(text, "_FailedTest") == NULL)
+		return false;
+	for (size_t i = 0; i < nitems(before) && name == NULL; i++) {
+		if ((at = strstr(text, before[i])) != NULL) {
+			at += strlen(before[i]);
+			name = xstrndup(at, strcspn(at, "'\n"));
+		}
+	}
+	for (at = command;
+	     name != NULL && !yes && *(at += strspn(at, " ")) != '\0';
+	     at += strcspn(at, " ")) {
+		word = xasprintf(".%.*s.", (int)strcspn(at, " "), at);
+		part = xasprintf(".%s.", name);
+		yes = strstr(word, part) != NULL;
+		free(part);
+		free(word);
+	}
+	free(name);
+	return yes;
+}
+
 char *
 test_command_trouble(const char *command, const struct test_command *c)
 {
@@ -274,6 +315,11 @@ test_command_trouble(const char *command, const struct test_command *c)
 		    "the test command `%s` timed out after %llu s: give a "
 		    "faster one with -t, or find out what it waits for",
 		    name, (unsigned long long)((c->ms + 500) / 1000));
+	if (c->parsed && names_no_test(command, c))
+		return xasprintf(
+		    "the test command `%s` names a test that does not exist "
+		    "(%s)",
+		    name, last);
 	if (c->parsed || c->stalled)
 		return NULL;
 	if (c->status == 127)
