@@ -267,7 +267,7 @@ one_file(struct judge *j, enum rule_about about, unsigned how,
 	}
 	v = judge_file(j->rules, about, path, j->where, false, &rule, &layer);
 	if ((how & REACH_RULES) != 0 && rule != NULL &&
-	    text_starts(rule, "write_"))
+	    (text_starts(rule, "write_") || text_starts(rule, "read_o")))
 		v = RULING_ALLOW;
 	/* No more of them are in a directory that is elsewhere. */
 	any = (how & REACH_ANY) != 0 &&
@@ -289,7 +289,8 @@ one_file(struct judge *j, enum rule_about about, unsigned how,
 		v = RULING_ASK;
 	if (v != RULING_ALLOW && !is_device(path)) {
 		(void)snprintf(why, sizeof why, "it %s %s%.200s: %s by %s (%s)",
-		    (how & REACH_RULES) != 0      ? "links to"
+		    (how & REACH_RULES) != 0
+			? (how & REACH_MAYBE) != 0 ? "may reach" : "links to"
 			: about == RULE_READ      ? "reads"
 			: (how & REACH_TREE) != 0 ? "removes or replaces"
 						  : "writes",

@@ -60,6 +60,7 @@ static const struct wrapper wrappers[] = {
 	{ "faketime", WRAP_ARGV, 0, 1, NULL, "+ p=A --date-prog=Q" },
 	{ "gtimeout", WRAP_ARGV, 0, 1, NULL,
 	    "+ k=A s=A --kill-after=A --signal=A" },
+	{ "ifne", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "ionice", WRAP_ARGV, 0, 0, NULL,
 	    "+ c=A n=A p=A P=A u=A --class=A --classdata=A" },
 	/* the loader, whatever its name: see alias_of() */
@@ -67,10 +68,14 @@ static const struct wrapper wrappers[] = {
 	    "+ --library-path=A --preload=Q --audit=Q --argv0=A "
 	    "--inhibit-rpath=A --glibc-hwcaps-prepend=A "
 	    "--glibc-hwcaps-mask=A --list=N --verify=N" },
+	{ "lckdo", WRAP_ARGV, 0, 1, NULL, "+ W=A" },
+	{ "mispipe", WRAP_SHELL, WRAP_EACH, 0, NULL, "+" },
 	{ "nice", WRAP_ARGV, 0, 0, NULL, "+ n=A --adjustment=A" },
 	{ "nocache", WRAP_ARGV, 0, 0, NULL, "+ n=A" },
 	{ "nohup", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "numactl", WRAP_ARGV, 0, 0, NULL, "+ m=A N=A C=A i=A p=A" },
+	{ "pee", WRAP_SHELL, WRAP_EACH, 0, NULL, "" },
+	{ "pipesz", WRAP_ARGV, 0, 0, NULL, "+ s=A --set=A f=A n=A" },
 	{ "proxychains", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ f=A" },
 	{ "proxychains4", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ f=A" },
 	{ "runcon", WRAP_ARGV, 0, 1, NULL, "+ u=A r=A t=A l=A" },
@@ -85,6 +90,7 @@ static const struct wrapper wrappers[] = {
 	{ "torsocks", WRAP_ARGV, 0, 0, NULL, "+ u=A p=A" },
 	{ "toybox", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "ts", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "uclampset", WRAP_ARGV, 0, 0, NULL, "+ m=A M=A p=A" },
 	{ "unbuffer", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "watch", WRAP_SHELL, 0, 0, NULL,
 	    "+ n=A --interval=A q=A --equexit=A" },
@@ -92,6 +98,7 @@ static const struct wrapper wrappers[] = {
 	    "+ a=A --arg-file=A d=A --delimiter=A E=A I=A i=O L=A l=O n=A "
 	    "--max-args=A P=A --max-procs=A s=A --max-chars=A --replace=O "
 	    "--max-lines=O --process-slot-var=A" },
+	{ "zrun", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "parallel", WRAP_SHELL, WRAP_LISTED, 0, NULL,
 	    "+ --version=N --help=N --citation=N j=A --jobs=A a=A --arg-file=A S=Q --sshlogin=Q I=A n=A N=A "
 	    "L=A C=A --colsep=A d=A --delimiter=A P=A --timeout=A "

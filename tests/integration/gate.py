@@ -349,7 +349,7 @@ def hostile_settings(box):
 def patch_judged(box):
     """What a program wrote is in the patch, and rules about it hold there."""
     repo = box.repo("gate-patch", lib.small(**{"secret/a": "a\n"}))
-    write = "python3 -c \"open('secret/x', 'w').write('x')\""
+    write = "python3 -c \"open('sec' + 'ret/x', 'w').write('x')\""
     for rules, status in (({}, 0), ({"deny": ["Edit(/secret/**)"]}, 1)):
         with FakeServer(turns(("run_command", {"command": write})),
                         key=KEY) as s:
