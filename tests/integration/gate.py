@@ -56,6 +56,14 @@ def command_line(box):
          "rule": "Bash(git log:*)", "layer": "command line"},
         {"command": "rm -r build", "verdict": "deny", "rule": "Bash(rm:*)",
          "layer": "command line"}], "parts")
+    lib.write(policy, json.dumps({"permissions": {"deny": ["Edit(/build)"]}}))
+    for command, lines in (("rm -rf build", 1), ("rm -rf build build", 1),
+                           ("ls; rm -rf build", 5), ("ls; ls", 1),
+                           ("rm build x; rm build y", 5)):
+        r = gate(box, "-C", repo, "--policy", policy, command)
+        lib.equal(len(r.out.splitlines()), lines,
+                  "%s: each part is said once" % command, r)
+    lib.write(policy, json.dumps({"permissions": {"default": "ask"}}))
     r = gate(box, "--policy", policy, "id; \x1b[31mx")
     lib.equal(r.status, 1, "the default of the policy", r)
     lib.check("\x1b" not in r.out, "what it shows is clean", r)
