@@ -273,6 +273,8 @@ one_file(struct judge *j, enum rule_about about, unsigned how,
 	any = (how & REACH_ANY) != 0 &&
 	    (path_is_below(path, j->where->workspace) ||
 		path_is_below(j->where->workspace, path));
+	any |= (how & REACH_WHOLE) != 0 &&
+	    path_is_below(j->where->workspace, path);
 	if (v != RULING_DENY && tree) {
 		below = judge_below(
 		    j->rules, about, any, path, j->where, &r_below, &l_below);
@@ -405,7 +407,7 @@ void
 judge_remove(
     struct judge *j, const struct sh_word *target, const char *src, size_t len)
 {
-	judge_reach(j, RULE_EDIT, REACH_TREE, target, src, len);
+	judge_reach(j, RULE_EDIT, REACH_TREE | REACH_WHOLE, target, src, len);
 }
 
 void

@@ -234,7 +234,8 @@ enum reach {
 	REACH_BELOW = 2, /* what is in it is asked about at most */
 	REACH_MAYBE = 4, /* so is all of it */
 	REACH_ANY = 8, /* rules for any directory may be about what is in it */
-	REACH_RULES = 16 /* rules alone, no defaults for a side of the wall */
+	REACH_WHOLE = 16, /* they are where it is the whole workspace */
+	REACH_RULES = 32  /* rules alone, no defaults for a side of the wall */
 };
 void judge_reach(struct judge *j, enum rule_about about, unsigned how,
     const struct sh_word *target, const char *src, size_t len);

@@ -59,10 +59,12 @@ find_delete(const struct call *c)
 	for (i = 1; i < c->n; i++) {
 		if (strchr("-(!", c->w[i].text[0]) != NULL)
 			break;
-		judge_remove(c->p->j, &c->w[i], c->p->src, c->p->src_len);
+		judge_reach(c->p->j, RULE_EDIT, REACH_TREE, &c->w[i], c->p->src,
+		    c->p->src_len);
 	}
 	if (i == 1)
-		judge_remove(c->p->j, &here, c->p->src, c->p->src_len);
+		judge_reach(c->p->j, RULE_EDIT, REACH_TREE, &here, c->p->src,
+		    c->p->src_len);
 }
 
 static bool

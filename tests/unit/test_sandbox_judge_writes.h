@@ -285,3 +285,27 @@ WRITES("pax -rw tests/a src tests", "deny"),
     WRITES("cd sub && git merge x", "ask"),
     WRITES("git -C /tmp/x merge y", "allow"),
 #undef WRITES
+/* rules whose first star stands early, and directories below it */
+#define TREES(rule, c, want) \
+	{ \
+		rule, "", "", "allow", c, want \
+	}
+    TREES("Edit(/**)", "rm -rf .", "deny"),
+    TREES("Edit(/**)", "rm -rf a", "deny"),
+    TREES("Edit(/**)", "rm -rf /tmp/x", "allow"),
+    TREES("Edit(//**)", "rm -rf /", "deny"),
+    TREES("Edit(~/**)", "rm -rf ~", "deny"),
+    TREES("Edit(~/**)", "rm -rf a", "allow"),
+    TREES("Edit(/*.py)", "rm -rf .", "deny"),
+    TREES("Edit(/*.py)", "rm -rf src", "allow"),
+    TREES("Edit(/src/**/*.py)", "rm -rf src/a/b", "deny"),
+    TREES("Edit(/src/*/x)", "rm -rf src/a", "deny"),
+    TREES("Edit(/src/*/x)", "rm -rf src/a/b", "allow"),
+    TREES("Edit(/src/**/*.py)", "rm -rf build", "allow"),
+    TREES("Edit(*.py)", "rm -rf /ws", "deny"),
+    TREES("Edit(*.py)", "git checkout -- .", "deny"),
+    TREES("Edit(*.py)", "rm -rf build", "allow"),
+    TREES("Edit(**/*.py)", "rm -rf build", "allow"),
+    TREES("Edit(*.py)", "find . -name x.o -delete", "allow"),
+    TREES("Edit(/**)", "tar xf a.tar", "ask"),
+#undef TREES
