@@ -454,7 +454,7 @@ def write_asked(box):
 def tracer(box):
     """What the built-in model runs for itself is nothing that rules about paths
     ask about; candidates of one file are one question."""
-    for name in ("py-ledger", "c-jobqueue"):
+    for name in ("py-ledger", "c-jobqueue", "js-retry"):
         settings(box, {"deny": ["Edit(/migrations/**)", "Bash(curl:*)"]})
         repo = box.bug(name, place="traced-" + name)
         r = box.run(repo, "-t", lib.bug_info(name)["test"], "-n", "2",
