@@ -89,7 +89,7 @@ tar_operands(const struct call *c, const struct tar *m, struct opts *o)
 
 	while (opts_next(o, &t)) {
 		if (t.kind == OPT_DIR && t.has_value)
-			piece_chdir(p, &t.value);
+			piece_chdir(p, &t.value, true);
 		if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED)
 			continue;
 		if (m->packs)
@@ -197,7 +197,7 @@ special_cpio(const struct call *c)
 		    text_starts(s, "--file"))
 			file = t.value;
 		if (t.kind == OPT_DIR && t.has_value)
-			piece_chdir(p, &t.value);
+			piece_chdir(p, &t.value, true);
 		if (t.kind == OPT_OPERAND || t.kind == OPT_COMPUTED)
 			dir = t.value;
 	}
@@ -301,4 +301,43 @@ special_mount(const struct call *c)
 	if (n > 1 && binds)
 		transfer_judge(&to, w, n);
 	return true;
+}
+
+/* "SOURCE:PLACE:ro" of -v, "type=bind,source=SOURCE,readonly" of --mount. */
+static void
+container_mount(struct piece *p, const struct sh_word *value, bool keys)
+{
+	const char *s = value->text, *end;
+	struct sh_word source = *value;
+	bool only_read;
+
+	if (keys && (s = strstr(s, "source=")) == NULL &&
+	    (s = strstr(value->text, "src=")) == NULL)
+		return;
+	s += keys ? strcspn(s, "=") + 1 : 0;
+	end = s + strcspn(s, keys ? "," : ":");
+	only_read = keys ? strstr(value->text, "readonly") != NULL ||
+		strstr(value->text, ",ro") != NULL
+			 : text_ends(end, ":ro") || strstr(end, ":ro,") != NULL;
+	source.text =
+	    (char *)(uintptr_t)judge_keep(p->j, xstrndup(s, (size_t)(end - s)));
+	source.len = strlen(source.text);
+	judge_into(p, RULE_READ, &source);
+	if (!only_read)
+		judge_into(p, RULE_EDIT, &source);
+}
+
+/* What it runs sees these directories under names of its own. */
+bool
+special_container(const struct call *c)
+{
+	struct opts o;
+	struct opt t;
+
+	opts_begin(&o, "v=A --volume=A --mount=A", c->w, c->n);
+	while (opts_next(&o, &t))
+		if (t.has_value && t.kind == OPT_VALUE)
+			container_mount(c->p, &t.value,
+			    text_starts(c->w[t.at].text, "--mount"));
+	return false;
 }

@@ -92,16 +92,65 @@ may_name(struct piece *p, const char *s, size_t len, bool writes)
 	    p->j, RULE_READ, REACH_MAYBE | REACH_RULES, &w, p->src, p->src_len);
 }
 
-/* Each string, until one is more than allowed. */
-static void
-strings(struct piece *p, const char *code, const char *quotes, bool *writes,
-    bool judges)
+/* A program that writes or removes what it is given. */
+static bool
+is_writer(const char *s, size_t len)
 {
-	const struct verdict *out = p->j->out;
-	enum ruling before = out->ruling;
-	const char *s, *end;
+	static const char *const other[] = { "to", "sed", "dd", "patch" };
+	char name[16];
+	const struct program *prog;
+	size_t i;
 
-	for (s = code; *s != '\0'; s++) {
+	if (len == 0 || len >= sizeof name)
+		return false;
+	memcpy(name, s, len);
+	name[len] = '\0';
+	prog = program_find(name, NULL);
+	if (prog == NULL || prog->operands == NULL)
+		return false;
+	for (i = 0; i < nitems(other); i++)
+		if (strcmp(prog->operands, other[i]) == 0)
+			return true;
+	return (program_use(prog->operands, 1, 3) & (USE_WRITE | USE_REMOVE)) !=
+	    0;
+}
+
+/* "rm -r x", when it can be read as such. */
+static void
+may_run(struct piece *p, const char *s, size_t len)
+{
+	struct sh_script *script;
+	char *text;
+	bool reads;
+
+	if (len > NAME_MAX_BYTES || memchr(s, ' ', len) == NULL)
+		return;
+	text = xstrndup(s, len);
+	script = sh_parse(text, len);
+	reads = script->error[0] == '\0';
+	sh_free(script);
+	if (reads)
+		piece_named(p, text, UNSPELLED);
+	free(text);
+}
+
+struct code {
+	struct piece *p;
+	const char *text;
+	bool starts, writes;
+};
+
+/* Each string, until one is more than allowed; at first, what they say of the
+ * code. */
+static void
+strings(struct code *c, const char *quotes, bool judges)
+{
+	const struct verdict *out = c->p->j->out;
+	const enum ruling before = out->ruling;
+	const char *s, *end;
+	size_t len;
+
+	for (s = c->text; *s != '\0'; s++) {
 		if (*s == '\\' && s[1] != '\0') {
 			s++;
 			continue;
@@ -109,55 +158,71 @@ strings(struct piece *p, const char *code, const char *quotes, bool *writes,
 		if (strchr(quotes, *s) == NULL ||
 		    (end = literal_end(s + 1, *s)) == NULL)
 			continue;
-		*writes |= is_mode(s + 1, (size_t)(end - s) - 1) ||
-		    (s[1] == '>' && end > s + 2);
+		len = (size_t)(end - s) - 1;
+		c->writes |= is_mode(s + 1, len) || (s[1] == '>' && len > 1) ||
+		    (c->starts && is_writer(s + 1, len));
 		if (judges)
-			may_name(p, s + 1, (size_t)(end - s) - 1, *writes);
+			may_name(c->p, s + 1, len, c->writes);
+		if (judges && c->starts)
+			may_run(c->p, s + 1, len);
 		if (judges && out->ruling > before)
 			return;
 		s = end;
 	}
 }
 
-bool
-code_is_js(const char *name)
+static struct code
+code_of(struct piece *p, const char *name, const char *text)
+{
+	return (struct code){ .p = p,
+		.text = text,
+		.starts = code_starts(name, text) || strcmp(name, "awk") == 0,
+		.writes = has_write_word(text) };
+}
+
+static bool
+concerns(const struct rules *r)
+{
+	return r->blocks_edits || r->blocks_reads;
+}
+
+static bool
+is_js(const char *name)
 {
 	return text_starts(name, "node") || strcmp(name, "bun") == 0 ||
 	    strcmp(name, "deno") == 0;
 }
 
 bool
-code_files(struct piece *p, const char *code, bool backquotes)
+code_files(struct piece *p, const char *name, const char *text)
 {
-	const struct rules *r = p->j->rules;
-	const char *quotes = backquotes ? "'\"`" : "'\"";
-	bool writes;
+	const char *quotes = is_js(name) ? "'\"`" : "'\"";
+	struct code c;
 
-	if (!r->blocks_edits && !r->blocks_reads)
+	if (!concerns(p->j->rules))
 		return false;
-	writes = has_write_word(code);
-	strings(p, code, quotes, &writes, false);
-	strings(p, code, quotes, &writes, true);
-	return writes;
+	c = code_of(p, name, text);
+	strings(&c, quotes, false);
+	strings(&c, quotes, true);
+	return c.writes;
 }
 
 void
-code_piped(struct piece *p, bool backquotes)
+code_piped(struct piece *p, const char *name)
 {
-	const char *code = p->j->text;
-	bool writes;
+	static const char *const quotes[] = { "'", "\"", "`" };
+	struct code c;
+	size_t i, n = is_js(name) ? 3 : 2;
 
-	if (code == NULL ||
-	    (!p->j->rules->blocks_edits && !p->j->rules->blocks_reads))
+	if (p->j->text == NULL || !concerns(p->j->rules))
 		return;
-	/* Strings within the shell's own. */
-	writes = has_write_word(code);
-	strings(p, code, "'", &writes, false);
-	strings(p, code, "\"", &writes, false);
-	strings(p, code, "'", &writes, true);
-	strings(p, code, "\"", &writes, true);
-	if (backquotes)
-		strings(p, code, "`", &writes, true);
+	/* Strings within the shell's own; and that text is judged already. */
+	c = code_of(p, name, p->j->text);
+	for (i = 0; i < n; i++)
+		strings(&c, quotes[i], false);
+	c.starts = false;
+	for (i = 0; i < n; i++)
+		strings(&c, quotes[i], true);
 }
 
 void
@@ -167,5 +232,5 @@ view_code(struct view *v, const struct sh_word *w, size_t at)
 	    code_starts(v->prog->name, w->text))
 		piece_found(v->p, FIND_OPAQUE, at,
 		    "%s code that may run programs", v->prog->name);
-	v->writes |= code_files(v->p, w->text, code_is_js(v->prog->name));
+	v->writes |= code_files(v->p, v->prog->name, w->text);
 }

@@ -274,7 +274,7 @@ git_stores(const struct call *c)
 			    &t.value, c->p->src, c->p->src_len);
 			continue;
 		}
-		all |= t.letter == 'a' || text_starts(word, "--all") ||
+		all |= t.letter == 'a' || strcmp(word, "--all") == 0 ||
 		    text_starts(word, "--pathspec-from") ||
 		    (adds &&
 			(t.letter == 'A' || t.letter == 'u' ||

@@ -91,8 +91,9 @@ view_made(struct view *v, const struct sh_word *w)
 		const char *packed, *plain;
 	} ends[] = { { ".gz", "" }, { ".bz2", "" }, { ".xz", "" },
 		{ ".zst", "" }, { ".lz4", "" }, { ".lzma", "" }, { ".Z", "" },
-		{ ".z", "" }, { ".br", "" }, { ".lz", "" }, { ".lzo", "" },
-		{ ".tgz", ".tar" }, { ".txz", ".tar" }, { ".tbz2", ".tar" } };
+		{ ".z", "" }, { ".br", "" }, { ".lz", "" }, { ".lrz", "" },
+		{ ".lzo", "" }, { ".tgz", ".tar" }, { ".txz", ".tar" },
+		{ ".tbz2", ".tar" } };
 	size_t i, n;
 	char *s;
 

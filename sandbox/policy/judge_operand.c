@@ -29,6 +29,8 @@ view_script(struct view *v, const struct sh_word *text, size_t at, bool sed)
 			? "a script of %s that runs programs"
 			: "a script of %s that can't be read",
 		    v->prog->name);
+	if (!sed && (does & SCRIPT_RUNS) != 0)
+		(void)code_files(v->p, "awk", text->text);
 	if ((does & SCRIPT_WRITES) != 0)
 		judge_some(v->p, RULE_EDIT, "a name in its script");
 	for (i = 0; i < files.n; i++) {
@@ -198,6 +200,15 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 	}
 }
 
+/* Files of a compiler and its like, whose names are what it is given. */
+static void
+put_into(struct view *v)
+{
+	if (v->into.text != NULL && !v->dry)
+		judge_reach(v->p->j, RULE_EDIT, REACH_BELOW, &v->into,
+		    v->p->src, v->p->src_len);
+}
+
 /* What no operand names. */
 static void
 others(struct view *v, const struct sh_word *w, size_t n)
@@ -216,8 +227,8 @@ others(struct view *v, const struct sh_word *w, size_t n)
 	    (strcmp(how, "into") == 0 && n < 2) ||
 	    (strcmp(how, "url") == 0 && v->fetches && v->unnamed))
 		judge_into(v->p, RULE_EDIT, &v->into);
-	else if (in && strcmp(how, "url") != 0)
-		judge_into(v->p, RULE_EDIT, &v->into);
+	else if (strcmp(how, "url") != 0)
+		put_into(v);
 }
 
 void
@@ -227,8 +238,7 @@ view_operands(
 	size_t i;
 
 	if (v->prog->operands == NULL) {
-		if (v->into.text != NULL && !v->dry)
-			judge_into(v->p, RULE_EDIT, &v->into);
+		put_into(v);
 		return;
 	}
 	v->fetches |= strcmp(v->prog->name, "curl") != 0;

@@ -100,7 +100,7 @@ void piece_raise(struct piece *p, enum ruling v, const char *rule,
 void piece_taint(struct piece *p, const char *name, size_t at);
 
 /* "git -C DIR", "env -C DIR": for this piece alone. */
-void piece_chdir(struct piece *p, const struct sh_word *dir);
+void piece_chdir(struct piece *p, const struct sh_word *dir, bool replace);
 
 /* judge_peel.c */
 /* A command that an option or an alias names: rules must not block it. */
@@ -177,13 +177,13 @@ void view_read_at(struct view *v, const struct opt *t);
 
 /* judge_code.c: code of interpreters, and the files that it names. */
 void view_code(struct view *v, const struct sh_word *w, size_t at);
-/* In code that may write, each string may name a file. True: it may. */
-bool code_files(struct piece *p, const char *code, bool backquotes);
-bool code_is_js(const char *name); /* it has a third kind of quotes */
+/* In code that may write, each string may name a file, and one with blanks be
+ * a command where it may start some. True: it may write. */
+bool code_files(struct piece *p, const char *name, const char *code);
 /* Commands of sqlite3 that open other files. */
 void code_database(struct piece *p, const char *text);
 /* Text that comes through a pipe: it stands somewhere in the whole. */
-void code_piped(struct piece *p, bool backquotes);
+void code_piped(struct piece *p, const char *name);
 
 /* judge_made.c: files that programs name by themselves. */
 /* Which one is not known: as strict as any. */
@@ -204,6 +204,7 @@ bool special_ar(const struct call *c);
 bool special_cpio(const struct call *c);
 bool special_pax(const struct call *c);
 bool special_mount(const struct call *c);
+bool special_container(const struct call *c);
 /* judge_special.c: programs with a grammar of their own. True: all is said. */
 bool piece_special(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);

@@ -87,7 +87,7 @@ option(struct view *v, const struct opt *t)
 		break;
 	case OPT_DIR:
 		if (t->has_value)
-			piece_chdir(p, &t->value);
+			piece_chdir(p, &t->value, true);
 		break;
 	case OPT_ASK:
 	case OPT_ASK_VALUE:
@@ -221,7 +221,9 @@ globals(struct piece *p, const char *name, const struct sh_word *w, size_t n)
 	opts_begin(&o, program_globals(name), w, n);
 	while (o.i <= p->shift && opts_next(&o, &t)) {
 		if (t.kind == OPT_VALUE && t.letter == 'C' && t.has_value)
-			piece_chdir(p, &t.value);
+			piece_chdir(p, &t.value, true);
+		if (t.kind == OPT_DIR && t.has_value)
+			piece_chdir(p, &t.value, false);
 		if (t.kind == OPT_CONFIG && t.has_value)
 			piece_git_config(p, &t.value, p->off + t.at);
 		else if (t.kind == OPT_POWER_VALUE && t.has_value)
@@ -278,10 +280,10 @@ interpreter_input(struct piece *p, const char *name)
 		piece_found(p, FIND_OPAQUE, UNSPELLED,
 		    "%s code that comes through a pipe", name);
 	if (r == NULL && piece_has_input(p))
-		code_piped(p, code_is_js(name));
+		code_piped(p, name);
 	if (r == NULL || (r->op != SH_HEREDOC && r->op != SH_HERESTRING))
 		return;
-	(void)code_files(p, r->target.text, code_is_js(name));
+	(void)code_files(p, name, r->target.text);
 	if ((r->target.flags & SH_COMPUTED) != 0 ||
 	    code_starts(name, r->target.text))
 		piece_found(p, FIND_OPAQUE, UNSPELLED,

@@ -167,6 +167,31 @@ special_screen(const struct call *c)
 
 /* --- sockets, services ---------------------------------------------------- */
 
+/* "OPEN:FILE,options", or a name with a slash alone. */
+static void
+socat_file(const struct call *c, const struct sh_word *w)
+{
+	static const char *const kinds[] = { "OPEN", "FILE", "GOPEN", "CREATE",
+		"CREAT" };
+	struct sh_word file = *w;
+	size_t n = strcspn(w->text, ":/,"), i;
+	const char *s = w->text;
+	bool is_file = w->text[0] != '-' && w->text[n] == '/';
+
+	for (i = 0; w->text[n] == ':' && i < nitems(kinds); i++)
+		if (strlen(kinds[i]) == n &&
+		    strncasecmp(kinds[i], w->text, n) == 0) {
+			is_file = true;
+			s = w->text + n + 1;
+		}
+	if (!is_file)
+		return;
+	file.text = (char *)(uintptr_t)judge_keep(
+	    c->p->j, xstrndup(s, strcspn(s, ",!")));
+	file.len = strlen(file.text);
+	judge_write(c->p->j, &file, c->p->src, c->p->src_len);
+}
+
 /* "EXEC:command,options" among the two addresses. */
 static bool
 special_socat(const struct call *c)
@@ -176,6 +201,8 @@ special_socat(const struct call *c)
 	const char *s;
 	char *text;
 
+	for (i = 1; i < c->n; i++)
+		socat_file(c, &c->w[i]);
 	for (i = 1; i < c->n; i++)
 		for (s = c->w[i].text; s != NULL;) {
 			for (k = 0; k < nitems(kinds); k++) {
@@ -316,7 +343,7 @@ piece_editor(struct piece *p, const char *text)
 		editor_line(p, line);
 		free(line);
 	}
-	(void)code_files(p, text, false);
+	(void)code_files(p, "vim", text);
 }
 
 /* Each line is a command; what stands behind "!" is the shell's. */

@@ -211,3 +211,49 @@ program_use(const char *operands, size_t k, size_t n)
 	}
 	return 0;
 }
+
+/* --- before the verb ------------------------------------------------------ */
+
+const char *
+program_globals(const char *name)
+{
+	static const struct {
+		const char *name, *spec;
+	} rows[] = {
+		{ "git",
+		    "C=A c=G --git-dir=Q --work-tree=K --namespace=A "
+		    "--exec-path=Q --config-env=Q --super-prefix=A p=F "
+		    "--attr-source=A" },
+		{ "npm", "C=A --prefix=A w=A --workspace=A" },
+		{ "pnpm", "C=A --dir=A F=A --filter=A" },
+		{ "yarn", "--cwd=A" },
+		{ "cargo", "C=A Z=A --config=Q --color=A --manifest-path=A" },
+		{ "go", "C=A -C=A" },
+		{ "docker",
+		    "H=A --host=A c=A --context=A l=A --log-level=A "
+		    "--config=A" },
+		{ "podman", "H=A c=A --log-level=A --root=A" },
+		{ "kubectl", "n=A --namespace=A --context=A --kubeconfig=Q" },
+		{ "helm", "n=A --namespace=A --kube-context=A" },
+		{ "gh", "R=A --repo=A" },
+		{ "systemctl", "H=A M=A p=A" },
+		{ "pip", "--proxy=A --cache-dir=A --log=A" },
+		{ "pip3", "--proxy=A --cache-dir=A --log=A" },
+		{ "uv", "--directory=A --project=A --cache-dir=A" },
+		{ "poetry", "C=A --directory=A P=A --project=A" },
+		{ "terraform", "-chdir=A" },
+		{ "hg", "R=A --cwd=A --config=Q" },
+		{ "svn", "" },
+		{ "apt", "o=Q c=Q t=A" },
+		{ "apt-get", "o=Q c=Q t=A" },
+	};
+	const struct program *prog;
+	size_t i;
+
+	for (i = 0; i < nitems(rows); i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return rows[i].spec;
+	if (name[0] == '7' && (prog = program_find(name, "a")) != NULL)
+		return prog->spec;
+	return NULL;
+}

@@ -238,7 +238,7 @@ static const struct program programs[] = {
 	    "--log-file=W --write-batch=W --only-write-batch=W --backup-dir=W "
 	    "--partial-dir=W --temp-dir=W --files-from=L n=N --dry-run=N" },
 	{ "scp", NULL, "to", "S=R o=Q F=Q P=A i=A l=A c=A J=A" },
-	{ "sftp", NULL, NULL, "S=R o=Q F=Q P=A i=A D=R b=Q" },
+	{ "sftp", NULL, "w2", "S=R o=Q F=Q P=A i=A D=R b=Q" },
 	{ "shred", NULL, "w", "n=A s=A --random-source=A" },
 	{ "split", NULL, "w2", "--filter=R b=A l=A n=A a=A C=A t=A" },
 	{ "tar", NULL, "tar",
@@ -275,6 +275,29 @@ static const struct program programs[] = {
 	{ "rename", NULL, "names", RENAME },
 	{ "rename.ul", NULL, "names", RENAME },
 	{ "vidir", NULL, "any", "" },
+
+	/* other keepers of versions */
+	{ "ci", NULL, "w", "" },
+	{ "co", NULL, "w", "" },
+	{ "hg", "import", "any", "" },
+	{ "hg", "merge", "here", "" },
+	{ "hg", "mv", "to", "n=N" },
+	{ "hg", "remove", "x", "n=N" },
+	{ "hg", "revert", "x", "n=N r=A" },
+	{ "hg", "rm", "x", "n=N" },
+	{ "hg", "unshelve", "here", "" },
+	{ "hg", "up", "here", "" },
+	{ "hg", "update", "here", "" },
+	{ "jj", "restore", "x", "f=A t=A" },
+	{ "merge", NULL, "w1", "p=N L=A" },
+	{ "quilt", "pop", "here", "" },
+	{ "quilt", "push", "here", "" },
+	{ "svn", "cp", "to", "m=A" },
+	{ "svn", "mv", "to", "m=A" },
+	{ "svn", "patch", "any", "" },
+	{ "svn", "revert", "x", "" },
+	{ "svn", "rm", "x", "" },
+	{ "svn", "update", "here", "" },
 
 	/* archives */
 	{ "7z", "a", "pack", SEVEN },
@@ -373,6 +396,17 @@ static const struct program programs[] = {
 
 	/* what makes one file of others */
 	{ "aws", "s3", "rwl", "" },
+	{ "cpp", NULL, "rw2", "o=W I=O D=O" },
+	{ "dc3dd", NULL, "dd", "" },
+	{ "dcfldd", NULL, "dd", "" },
+	{ "ddrescue", NULL, "w-1", "b=A i=A s=A" },
+	{ "lessc", NULL, "rw2", "" },
+	{ "recode", NULL, "w-1", "" },
+	{ "rpl", NULL, "w-2", "" },
+	{ "sass", NULL, "rw2", "I=A" },
+	{ "sphinx-build", NULL, "into", "b=A d=U c=A D=A" },
+	{ "squashfuse", NULL, "w2", "" },
+	{ "sshfs", NULL, "w2", "o=A p=A" },
 	{ "bison", NULL, NULL, "o=W --output=W -defines=W b=A" },
 	{ "convert", NULL, "wl", "" },
 	{ "ctags", NULL, NULL, "f=W o=W" },
@@ -393,6 +427,8 @@ static const struct program programs[] = {
 	{ "pip3", "install", NULL, "t=U --target=U r=L --prefix=U --log=W" },
 	{ "podman", "cp", "to", "" },
 	{ "rclone", "copy", "to", "" },
+	{ "rclone", "copyto", "to", "" },
+	{ "rclone", "move", "to", "" },
 	{ "rclone", "sync", "to", "" },
 	{ "rustc", NULL, NULL, "o=W --out-dir=U -o=W L=A C=A" },
 	{ "tsc", NULL, NULL, "--outDir=U --outFile=W" },
@@ -516,6 +552,8 @@ alias_of(const char *name)
 		{ "lzip", "xz" },
 		{ "brotli", "xz" },
 		{ "lzop", "xz" },
+		{ "lrunzip", "xz" },
+		{ "lrzip", "xz" },
 		{ "unpigz", "gzip" },
 		{ "unxz", "xz" },
 		{ "unzstd", "zstd" },
@@ -547,50 +585,5 @@ program_find(const char *name, const char *sub)
 		if (p->sub == NULL || (sub != NULL && strcmp(p->sub, sub) == 0))
 			return p;
 	}
-	return NULL;
-}
-
-const char *
-program_globals(const char *name)
-{
-	static const struct {
-		const char *name, *spec;
-	} rows[] = {
-		{ "git",
-		    "C=A c=G --git-dir=Q --work-tree=A --namespace=A "
-		    "--exec-path=Q --config-env=Q --super-prefix=A p=F "
-		    "--attr-source=A" },
-		{ "7z", SEVEN },
-		{ "7za", SEVEN },
-		{ "7zr", SEVEN },
-		{ "7zz", SEVEN },
-		{ "npm", "C=A --prefix=A w=A --workspace=A" },
-		{ "pnpm", "C=A --dir=A F=A --filter=A" },
-		{ "yarn", "--cwd=A" },
-		{ "cargo", "C=A Z=A --config=Q --color=A --manifest-path=A" },
-		{ "go", "C=A -C=A" },
-		{ "docker",
-		    "H=A --host=A c=A --context=A l=A --log-level=A "
-		    "--config=A" },
-		{ "podman", "H=A c=A --log-level=A --root=A" },
-		{ "kubectl", "n=A --namespace=A --context=A --kubeconfig=Q" },
-		{ "helm", "n=A --namespace=A --kube-context=A" },
-		{ "gh", "R=A --repo=A" },
-		{ "systemctl", "H=A M=A p=A" },
-		{ "pip", "--proxy=A --cache-dir=A --log=A" },
-		{ "pip3", "--proxy=A --cache-dir=A --log=A" },
-		{ "uv", "--directory=A --project=A --cache-dir=A" },
-		{ "poetry", "C=A --directory=A P=A --project=A" },
-		{ "terraform", "-chdir=A" },
-		{ "hg", "R=A --cwd=A --config=Q" },
-		{ "svn", "" },
-		{ "apt", "o=Q c=Q t=A" },
-		{ "apt-get", "o=Q c=Q t=A" },
-	};
-	size_t i;
-
-	for (i = 0; i < nitems(rows); i++)
-		if (strcmp(rows[i].name, name) == 0)
-			return rows[i].spec;
 	return NULL;
 }
