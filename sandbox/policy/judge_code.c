@@ -125,6 +125,10 @@ may_run(struct piece *p, const char *s, size_t len)
 
 	if (len > NAME_MAX_BYTES || memchr(s, ' ', len) == NULL)
 		return;
+	if (!judge_spend(p->j, len)) {
+		judge_some(p, RULE_EDIT, "commands in code");
+		return;
+	}
 	text = xstrndup(s, len);
 	script = sh_parse(text, len);
 	reads = script->error[0] == '\0';
@@ -216,6 +220,11 @@ code_piped(struct piece *p, const char *name)
 
 	if (p->j->text == NULL || !concerns(p->j->rules))
 		return;
+	if (!judge_spend(p->j, strlen(p->j->text))) {
+		judge_some(p, RULE_EDIT, "names in code");
+		judge_some(p, RULE_READ, "names in code");
+		return;
+	}
 	/* Strings within the shell's own; and that text is judged already. */
 	c = code_of(p, name, p->j->text);
 	for (i = 0; i < n; i++)

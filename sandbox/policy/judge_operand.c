@@ -66,7 +66,7 @@ view_module(struct view *v, const struct sh_word *name, size_t from)
 	in.n = v->n - from + 1;
 	in.shift = from - 1;
 	in.prog = program_find(name->text, in.n > 1 ? w[1].text : NULL);
-	if (in.prog != NULL)
+	if (in.prog != NULL && !is_interpreter(name->text))
 		view_judge(&in);
 }
 
@@ -80,7 +80,8 @@ code_database(struct piece *p, const char *text)
 	size_t i;
 
 	for (i = 0; i < nitems(marks); i++)
-		if (strcasestr(text, marks[i]) != NULL) {
+		if (!judge_spend(p->j, 0) ||
+		    strcasestr(text, marks[i]) != NULL) {
 			judge_some(p, RULE_EDIT, "a name in its commands");
 			return;
 		}

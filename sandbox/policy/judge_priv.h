@@ -221,6 +221,14 @@ void piece_git_config(struct piece *p, const struct sh_word *value, size_t at);
 #define CHECKS_MAX ((size_t)1 << 16)
 bool judge_afford(struct judge *j, size_t rules, const char *src, size_t len);
 
+/* The same for reading n bytes of the text once more. */
+static inline bool
+judge_spend(struct judge *j, size_t n)
+{
+	j->work += n;
+	return j->work <= j->max_work;
+}
+
 /* judge_path.c */
 void judge_write(
     struct judge *j, const struct sh_word *target, const char *src, size_t len);

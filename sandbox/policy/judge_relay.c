@@ -437,8 +437,10 @@ special_escape(const struct call *c)
 	for (k = 0; k + 1 < nitems(escapes); k++)
 		if (strcmp(escapes[k].name, c->name) == 0)
 			break;
-	if (strcmp(c->name, "sqlite3") == 0 && piece_has_input(c->p))
+	if (strcmp(c->name, "sqlite3") == 0 && piece_has_input(c->p)) {
+		(void)judge_spend(c->p->j, 8 * strlen(c->p->j->text));
 		code_database(c->p, c->p->j->text);
+	}
 	for (i = 1; i < c->n + n_in; i++) {
 		const char *s =
 		    i < c->n ? c->w[i].text : cmd->redirs[i - c->n].target.text;
