@@ -138,6 +138,8 @@ is_written(const struct program *p, size_t k, size_t n, bool inplace)
 
 	if (strcmp(o, "to") == 0)
 		return k + 1 == n && n > 1;
+	if (strcmp(o, "w+") == 0)
+		return true;
 	if (strcmp(o, "db") == 0)
 		return k == 0;
 	use = program_use(o, k, n);

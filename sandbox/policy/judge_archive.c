@@ -334,9 +334,11 @@ special_container(const struct call *c)
 	struct opts o;
 	struct opt t;
 
-	opts_begin(&o, "v=A --volume=A --mount=A", c->w, c->n);
+	opts_begin(&o, "v=A --volume=A --mount=A --env-file=L", c->w, c->n);
 	while (opts_next(&o, &t))
-		if (t.has_value && t.kind == OPT_VALUE)
+		if (t.has_value && t.kind == OPT_READ)
+			judge_read(c->p->j, &t.value, c->p->src, c->p->src_len);
+		else if (t.has_value && t.kind == OPT_VALUE)
 			container_mount(c->p, &t.value,
 			    text_starts(c->w[t.at].text, "--mount"));
 	return false;

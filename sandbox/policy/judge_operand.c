@@ -74,17 +74,30 @@ view_module(struct view *v, const struct sh_word *name, size_t from)
 void
 code_database(struct piece *p, const char *text)
 {
-	static const char *const marks[] = { ".open", ".backup", ".save",
-		".clone", ".log", ".archive", ".ar ", "attach", "vacuum",
-		"writefile", ".output", ".once", ".excel", ".restore" };
+	static const struct {
+		const char *mark;
+		enum rule_about about;
+	} marks[] = { { ".open", RULE_EDIT }, { ".backup", RULE_EDIT },
+		{ ".save", RULE_EDIT }, { ".clone", RULE_EDIT },
+		{ ".log", RULE_EDIT }, { ".archive", RULE_EDIT },
+		{ ".ar ", RULE_EDIT }, { "attach", RULE_EDIT },
+		{ "vacuum", RULE_EDIT }, { "writefile", RULE_EDIT },
+		{ ".output", RULE_EDIT }, { ".once", RULE_EDIT },
+		{ ".excel", RULE_EDIT }, { ".restore", RULE_EDIT },
+		{ ".import", RULE_READ }, { ".read", RULE_READ },
+		{ "readfile", RULE_READ }, { "attach", RULE_READ } };
+	bool said[2] = { false, false }, *done;
 	size_t i;
 
-	for (i = 0; i < nitems(marks); i++)
-		if (!judge_spend(p->j, 0) ||
-		    strcasestr(text, marks[i]) != NULL) {
-			judge_some(p, RULE_EDIT, "a name in its commands");
-			return;
-		}
+	for (i = 0; i < nitems(marks); i++) {
+		done = &said[marks[i].about == RULE_READ];
+		if (*done ||
+		    (judge_spend(p->j, 0) &&
+			strcasestr(text, marks[i].mark) == NULL))
+			continue;
+		*done = true;
+		judge_some(p, marks[i].about, "a name in its commands");
+	}
 }
 
 /* curl: "@FILE"; of a form "name=@FILE;type=..." and "name=<FILE"; of
@@ -132,7 +145,9 @@ used(struct view *v, const struct sh_word *w, unsigned use)
 		if (strcmp(how, trees[i]) == 0)
 			below = REACH_BELOW | (i == 0 ? REACH_ANY : 0);
 	if ((use & USE_READ) != 0)
-		judge_reach(p->j, RULE_READ, below, w, p->src, p->src_len);
+		judge_reach(p->j, RULE_READ,
+		    (use & USE_INPLACE) != 0 ? 0 : below, w, p->src,
+		    p->src_len);
 	if (v->dry || ((use & USE_INPLACE) != 0 && !v->inplace))
 		return;
 	if ((use & USE_REMOVE) != 0)

@@ -356,6 +356,9 @@ walk(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 		case OPT_WRITE:
 			judge_write(p->j, &t.value, p->src, p->src_len);
 			break;
+		case OPT_READ:
+			judge_read(p->j, &t.value, p->src, p->src_len);
+			break;
 		case OPT_REST:
 			ret->at = t.at + 1;
 			return;

@@ -190,6 +190,7 @@ socat_file(const struct call *c, const struct sh_word *w)
 	    c->p->j, xstrndup(s, strcspn(s, ",!")));
 	file.len = strlen(file.text);
 	judge_write(c->p->j, &file, c->p->src, c->p->src_len);
+	judge_read(c->p->j, &file, c->p->src, c->p->src_len);
 }
 
 /* "EXEC:command,options" among the two addresses. */

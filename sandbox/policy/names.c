@@ -166,17 +166,17 @@ program_use(const char *operands, size_t k, size_t n)
 		R = USE_READ,
 		W = USE_WRITE,
 		B = USE_BELOW,
-		X = USE_REMOVE
+		X = USE_REMOVE,
+		I = R | W | B | USE_INPLACE
 	};
 	static const struct {
 		const char *how;
 		unsigned first, second, more, last;
 	} rows[] = {
 		{ "w", W, W, W, 0 },
-		{ "w+", W, W, W, 0 },
+		{ "w+", R | W, R | W, R | W, 0 },
 		{ "wb", W | B, W | B, W | B, 0 },
-		{ "wi", W | B | USE_INPLACE, W | B | USE_INPLACE,
-		    W | B | USE_INPLACE, 0 },
+		{ "wi", I, I, I, 0 },
 		{ "w-1", 0, W, W, 0 },
 		{ "w-2", 0, 0, W, 0 },
 		{ "w1", W, 0, 0, 0 },

@@ -95,12 +95,12 @@ static const struct wrapper wrappers[] = {
 	{ "watch", WRAP_SHELL, 0, 0, NULL,
 	    "+ n=A --interval=A q=A --equexit=A" },
 	{ "xargs", WRAP_INPUT, 0, 0, NULL,
-	    "+ a=A --arg-file=A d=A --delimiter=A E=A I=A i=O L=A l=O n=A "
+	    "+ a=L --arg-file=L d=A --delimiter=A E=A I=A i=O L=A l=O n=A "
 	    "--max-args=A P=A --max-procs=A s=A --max-chars=A --replace=O "
 	    "--max-lines=O --process-slot-var=A" },
 	{ "zrun", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "parallel", WRAP_SHELL, WRAP_LISTED, 0, NULL,
-	    "+ --version=N --help=N --citation=N j=A --jobs=A a=A --arg-file=A S=Q --sshlogin=Q I=A n=A N=A "
+	    "+ --version=N --help=N --citation=N j=A --jobs=A a=L --arg-file=L S=Q --sshlogin=Q I=A n=A N=A "
 	    "L=A C=A --colsep=A d=A --delimiter=A P=A --timeout=A "
 	    "--retries=A --joblog=W --results=W --tmpdir=W --delay=A "
 	    "--workdir=A --wd=A --env=A --load=A --halt=A --rpl=Q "
@@ -150,7 +150,7 @@ static const struct wrapper wrappers[] = {
 	    "+ e=A o=W p=A s=A u=A E=A a=A P=A S=A" },
 	{ "uv", WRAP_ARGV, WRAP_OWN, 0, "run",
 	    "+ p=A --python=A --with=A --extra=A --group=A --project=A "
-	    "--env-file=A m=Z" },
+	    "--env-file=L m=Z" },
 	{ "uvx", WRAP_ARGV, WRAP_OWN, 0, NULL,
 	    "+ --from=A --with=A p=A --python=A" },
 	{ "valgrind", WRAP_ARGV, WRAP_POWER, 0, NULL,
