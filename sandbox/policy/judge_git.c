@@ -184,7 +184,7 @@ static const struct {
 	const char *without; /* and one of these does not */
 } writers[] = {
 	{ "am", NULL, "--abort --quit --show-current-patch" },
-	{ "checkout", "--pathspec-from-file", NULL },
+	{ "checkout", "--pathspec-from-file -f --force -m --merge", NULL },
 	{ "checkout-index", "-a --all -fa -af --stdin -u", NULL },
 	{ "cherry-pick", NULL, "--abort --quit" },
 	{ "filter-branch", NULL, NULL },
@@ -202,6 +202,7 @@ static const struct {
 	{ "submodule", "update add deinit", NULL },
 	{ "subtree", "add merge pull", NULL },
 	{ "svn", "rebase", NULL },
+	{ "switch", "--discard-changes -f --force -m --merge", NULL },
 };
 
 static bool

@@ -224,6 +224,8 @@ globals(struct piece *p, const char *name, const struct sh_word *w, size_t n)
 			piece_chdir(p, &t.value, true);
 		if (t.kind == OPT_DIR && t.has_value)
 			piece_chdir(p, &t.value, false);
+		if (t.kind == OPT_INTO && t.has_value)
+			judge_into(p, RULE_EDIT, &t.value);
 		if (t.kind == OPT_CONFIG && t.has_value)
 			piece_git_config(p, &t.value, p->off + t.at);
 		else if (t.kind == OPT_POWER_VALUE && t.has_value)
