@@ -45,17 +45,40 @@ print_json(const struct verdict *v)
 	return 0;
 }
 
+/* A command is judged in several ways, for what it runs and for each file: not
+ * again what was said of it, nor that a milder way has nothing against it. */
+static bool
+is_news(const struct verdict *v, size_t i)
+{
+	const struct part *p = &v->parts[i], *x;
+
+	for (size_t k = 0; k < v->n; k++) {
+		x = &v->parts[k];
+		if (k == i || strcmp(x->command, p->command) != 0)
+			continue;
+		if (x->ruling > p->ruling ||
+		    (k < i && x->ruling == p->ruling &&
+			strcmp(x->why, p->why) == 0))
+			return false;
+	}
+	return true;
+}
+
 static void
 print_plain(const struct verdict *v)
 {
-	size_t i;
+	size_t i, n = v->more;
 	char shown[2048];
 
 	(void)text_escape_to(shown, sizeof shown, v->reason, strlen(v->reason));
 	(void)printf("%s: %s\n", ruling_str(v->ruling), shown);
-	for (i = 0; i < v->n && v->n + v->more > 1; i++) {
+	for (i = 0; i < v->n; i++)
+		n += is_news(v, i);
+	for (i = 0; i < v->n && n > 1; i++) {
 		const struct part *p = &v->parts[i];
 
+		if (!is_news(v, i))
+			continue;
 		(void)text_escape_to(
 		    shown, sizeof shown, p->why, strlen(p->why));
 		(void)printf("  %-5s  %s\n         %s\n", ruling_str(p->ruling),

@@ -267,6 +267,24 @@ plan(struct builtin *b, const json_t *conv, const struct facts *f)
 	return reply;
 }
 
+/* What the person's hook refuses is not tried in other words, and nothing that
+ * was tried speaks against the hypothesis. */
+static json_t *
+denied(struct builtin *b, struct worker *w, const json_t *conv,
+    const struct facts *f, const char *objection)
+{
+	char *reason = xasprintf("denied by a hook: %.*s",
+	    (int)text_cut(
+		objection, strcspn(objection, "\n"), BUILTIN_FINDING_MAX),
+	    objection);
+	json_t *reply = builtin_stuck(conv, f, reason);
+
+	if (b->q != NULL)
+		queue_return(b->q, w->id);
+	free(reason);
+	return reply;
+}
+
 int
 builtin_reply(struct builtin *b, const char *worker, const json_t *conv,
     json_t **ret_message, struct err *e)
@@ -275,7 +293,8 @@ builtin_reply(struct builtin *b, const char *worker, const json_t *conv,
 	size_t n = json_array_size(conv);
 	json_t *to = json_array_get(conv, n > 0 ? n - 1 : 0);
 	struct facts f;
-	json_t *reply;
+	json_t *reply, *plain;
+	char *objection;
 
 	if (w == NULL)
 		return err_set(e, ERR_MODEL, "too many workers for one run");
@@ -285,7 +304,14 @@ builtin_reply(struct builtin *b, const char *worker, const json_t *conv,
 	}
 	if (facts_parse(conv, &f, e) < 0)
 		return ERR_MODEL;
-	reply = f.plan ? plan(b, conv, &f) : builtin_explore(b, w, conv, &f);
+	plain = dialog_plain(conv, "try_edits", &objection);
+	if (objection != NULL)
+		reply = denied(b, w, plain, &f, objection);
+	else
+		reply = f.plan ? plan(b, plain, &f)
+			       : builtin_explore(b, w, plain, &f);
+	free(objection);
+	json_decref(plain);
 	facts_clear(&f);
 	json_decref(w->last);
 	json_decref(w->last_to);

@@ -134,17 +134,17 @@ static bool
 is_written(const struct program *p, size_t k, size_t n, bool inplace)
 {
 	const char *o = p != NULL && p->operands != NULL ? p->operands : "";
+	unsigned use;
 
-	if (strcmp(o, "w") == 0)
-		return true;
-	if (strcmp(o, "w-1") == 0)
-		return k > 0;
-	if (strcmp(o, "rwl") == 0 || strcmp(o, "to") == 0)
+	if (strcmp(o, "to") == 0)
 		return k + 1 == n && n > 1;
-	if (strcmp(o, "zip") == 0 || strcmp(o, "db") == 0)
+	if (strcmp(o, "w+") == 0)
+		return true;
+	if (strcmp(o, "db") == 0)
 		return k == 0;
-	if (strcmp(o, "w2") == 0)
-		return k == 1;
+	use = program_use(o, k, n);
+	if ((use & (USE_WRITE | USE_READ)) == USE_WRITE)
+		return inplace || (use & USE_INPLACE) == 0;
 	return (strcmp(o, "sed") == 0 || strcmp(o, "ii") == 0) && inplace;
 }
 

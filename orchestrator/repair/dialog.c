@@ -1,6 +1,7 @@
 #include "common/compat.h"
 
 #include "common/log.h"
+#include "common/notes.h"
 #include "common/text.h"
 #include "orchestrator/repair/dialog.h"
 
@@ -26,6 +27,51 @@ bool
 dialog_is_error(const char *result)
 {
 	return text_starts(result, "error: ");
+}
+
+/* The first note at the end of a result. */
+static const char *
+find_notes(const char *text)
+{
+	static const char *const heads[] = { "\n\n[" NOTE_OBJECTION "]\n",
+		"\n\n[" NOTE_CONTEXT "]\n", "\n\n[" NOTE_UNHOOKED "]\n" };
+	const char *first = NULL, *s;
+
+	for (size_t i = 0; i < nitems(heads); i++) {
+		s = strstr(text, heads[i]);
+		if (s != NULL && (first == NULL || s < first))
+			first = s;
+	}
+	return first;
+}
+
+json_t *
+dialog_plain(const json_t *conv, const char *tool, char **ret_objection)
+{
+	static const char head[] = "\n\n[" NOTE_OBJECTION "]\n";
+	json_t *plain = json_array(), *m, *copy, *args;
+	const char *text, *notes;
+	size_t i;
+
+	*ret_objection = NULL;
+	json_array_foreach (conv, i, m) {
+		text = dialog_is(m, "tool") ? dialog_str(m, "content") : "";
+		notes = find_notes(text);
+		if (notes == NULL) {
+			json_array_append(plain, m);
+			continue;
+		}
+		copy = json_copy(m);
+		json_object_set_new(copy, "content",
+		    json_str_lossy(text, (size_t)(notes - text)));
+		json_array_append_new(plain, copy);
+		if (i + 1 < json_array_size(conv) || !text_starts(notes, head))
+			continue;
+		if (strcmp(dialog_answered(conv, i, &args), tool) == 0)
+			*ret_objection = xstrdup(notes + strlen(head));
+		json_decref(args);
+	}
+	return plain;
 }
 
 /* The last fenced block of text that is JSON: output in it may hold fences

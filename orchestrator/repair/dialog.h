@@ -30,6 +30,11 @@ void facts_clear(struct facts *f);
 const char *dialog_str(const json_t *msg, const char *key);
 bool dialog_is(const json_t *msg, const char *role);
 bool dialog_is_error(const char *result);
+/* The same without what the person's hooks added to results (common/notes.h), a
+ * new reference. *ret_objection: what they hold against the last result, when
+ * that is one of tool; yours, NULL: nothing. */
+json_t *dialog_plain(
+    const json_t *conv, const char *tool, char **ret_objection);
 /* The call that the tool message at index i answers: its name and arguments
  * (a new reference, NULL when they are no object). */
 const char *dialog_answered(const json_t *conv, size_t i, json_t **ret_args);

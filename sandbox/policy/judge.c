@@ -372,22 +372,11 @@ redirections(struct judge *j, const struct sh_cmd *c)
 
 		if (r->op == SH_BOTH || r->op == SH_DUP)
 			expanded_twice(j, &r->target);
-		switch (r->op) {
-		case SH_OUT:
-		case SH_APPEND:
-		case SH_BOTH:
+		if (r->op == SH_OUT || r->op == SH_APPEND || r->op == SH_BOTH ||
+		    r->op == SH_RDWR)
 			judge_write(j, &r->target, c->src, c->src_len);
-			break;
-		case SH_RDWR:
-			judge_write(j, &r->target, c->src, c->src_len);
+		if (r->op == SH_IN || r->op == SH_RDWR)
 			judge_read(j, &r->target, c->src, c->src_len);
-			break;
-		case SH_IN:
-			judge_read(j, &r->target, c->src, c->src_len);
-			break;
-		default:
-			break;
-		}
 	}
 }
 
@@ -458,17 +447,18 @@ judge_text(struct judge *j, const char *text, size_t len)
 	j->work += len + s->work;
 	j->depth++;
 	j->script = s;
+	j->text = text;
 	j->dirs = (struct strv){ 0 };
 	strv_copy(&j->dirs, &before.dirs);
 	look_ahead(j, text, len);
 	look_for_evaluated(j, text, len);
 	for (i = 0; i < s->n; i++)
 		one_command(j, &s->cmds[i]);
-	if (s->error[0] != '\0' && !j->posix) {
+	unread = s->error[0] != '\0';
+	if (unread && !j->posix) {
 		(void)snprintf(why, sizeof why, "can't parse it: %s", s->error);
 		judge_part(j, text, len, RULING_ASK, NULL, LAYER_BUILTIN, why);
 	}
-	unread = s->error[0] != '\0';
 	sh_free(s);
 	j->moved = j->dir_unknown != before.dir_unknown ||
 	    j->dirs.n != before.dirs.n ||
@@ -478,6 +468,7 @@ judge_text(struct judge *j, const char *text, size_t len)
 	j->dirs = before.dirs;
 	j->dir_unknown = before.dir_unknown;
 	j->script = before.script;
+	j->text = before.text;
 	j->linear = before.linear;
 	j->fed = before.fed;
 	j->functions_hold = before.functions_hold;

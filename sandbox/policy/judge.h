@@ -31,9 +31,13 @@
  * not named by any rule need no allow rule. Files that well-known programs read
  * (cat, grep, head) are judged by Read rules and read_outside_workspace. A link
  * to a file, and a move, count as both; a copy of a directory as reading what
- * rules speak of below. /proc/self/cwd and its like are the directory. The
- * names are taken as they stand: no symbolic link is followed, and a program's
- * own doings are not seen. The sandbox is the wall, this is the policy.
+ * rules speak of below. What is unpacked, merged, or changed in a whole tree is
+ * asked about where rules speak of files there; so is what git add and its like
+ * would store, code of an interpreter whose strings name such a file, and a
+ * program that is not known whose options are called as those that write are.
+ * /proc/self/cwd and its like are the directory. The names are taken as they
+ * stand: no symbolic link is followed, and a program's own doings are not seen.
+ * The sandbox is the wall, this is the policy.
  *
  * Pure: no file is read, nothing is run.
  */

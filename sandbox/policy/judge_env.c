@@ -97,6 +97,28 @@ is_npm_program(const char *name)
 	return false;
 }
 
+/* The script that foray's built-in model loads into node, from a directory that
+ * it has made (orchestrator/repair/trace.c), besides what is loaded already. A
+ * model that writes one there could as well run it: node FILE. */
+static bool
+is_tracer(const char *name, const char *value)
+{
+	static const char already[] = "${NODE_OPTIONS:+$NODE_OPTIONS }";
+	static const char option[] = "--require=/", mark[] = "/foray-trace-";
+	const char *s;
+
+	if (strcmp(name, "NODE_OPTIONS") != 0)
+		return false;
+	if (text_starts(value, already))
+		value += strlen(already);
+	if (!text_starts(value, option) || strpbrk(value, "$` \t\n\"'\\") ||
+	    (s = strstr(value, mark)) == NULL)
+		return false;
+	s += strlen(mark);
+	return strspn(s, "0123456789abcdef") == 16 &&
+	    strcmp(s + 16, "/trace.js") == 0;
+}
+
 static bool
 is_opaque(const struct sh_word *w, const char *name, const char *value)
 {
@@ -104,6 +126,8 @@ is_opaque(const struct sh_word *w, const char *name, const char *value)
 
 	if (is_npm_program(name))
 		return true;
+	if (is_tracer(name, value))
+		return false;
 	/* The number of processors is known to be one. */
 	if (strcmp(value, "-j$(nproc)") == 0 || strcmp(value, "-j`nproc`") == 0)
 		return false;

@@ -267,12 +267,14 @@ one_file(struct judge *j, enum rule_about about, unsigned how,
 	}
 	v = judge_file(j->rules, about, path, j->where, false, &rule, &layer);
 	if ((how & REACH_RULES) != 0 && rule != NULL &&
-	    text_starts(rule, "write_"))
+	    (text_starts(rule, "write_") || text_starts(rule, "read_o")))
 		v = RULING_ALLOW;
 	/* No more of them are in a directory that is elsewhere. */
 	any = (how & REACH_ANY) != 0 &&
 	    (path_is_below(path, j->where->workspace) ||
 		path_is_below(j->where->workspace, path));
+	any |= (how & REACH_WHOLE) != 0 &&
+	    path_is_below(j->where->workspace, path);
 	if (v != RULING_DENY && tree) {
 		below = judge_below(
 		    j->rules, about, any, path, j->where, &r_below, &l_below);
@@ -289,7 +291,8 @@ one_file(struct judge *j, enum rule_about about, unsigned how,
 		v = RULING_ASK;
 	if (v != RULING_ALLOW && !is_device(path)) {
 		(void)snprintf(why, sizeof why, "it %s %s%.200s: %s by %s (%s)",
-		    (how & REACH_RULES) != 0      ? "links to"
+		    (how & REACH_RULES) != 0
+			? (how & REACH_MAYBE) != 0 ? "may reach" : "links to"
 			: about == RULE_READ      ? "reads"
 			: (how & REACH_TREE) != 0 ? "removes or replaces"
 						  : "writes",
@@ -404,7 +407,7 @@ void
 judge_remove(
     struct judge *j, const struct sh_word *target, const char *src, size_t len)
 {
-	judge_reach(j, RULE_EDIT, REACH_TREE, target, src, len);
+	judge_reach(j, RULE_EDIT, REACH_TREE | REACH_WHOLE, target, src, len);
 }
 
 void

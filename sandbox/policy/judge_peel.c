@@ -356,6 +356,9 @@ walk(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 		case OPT_WRITE:
 			judge_write(p->j, &t.value, p->src, p->src_len);
 			break;
+		case OPT_READ:
+			judge_read(p->j, &t.value, p->src, p->src_len);
+			break;
 		case OPT_REST:
 			ret->at = t.at + 1;
 			return;
@@ -377,7 +380,7 @@ walk(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 		case OPT_VALUE:
 			if (t.letter == 'C' && t.has_value &&
 			    strcmp(wr->name, "env") == 0)
-				piece_chdir(p, &t.value);
+				piece_chdir(p, &t.value, true);
 			if (wr->kind == WRAP_INPUT && t.letter == 'I' &&
 			    t.has_value)
 				ret->mark = t.value.text;

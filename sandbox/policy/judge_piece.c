@@ -290,6 +290,21 @@ piece_taint(struct piece *p, const char *name, size_t at)
 	p->taint = judge_keep(p->j, xstrdup(name));
 }
 
+/* git writes there, whatever directory it is in. */
+static void
+work_tree(struct piece *p, const struct sh_word *w)
+{
+	static const char name[] = "GIT_WORK_TREE=";
+	struct sh_word dir = *w;
+
+	if (!text_starts(w->text, name) ||
+	    strcmp(rule_base(p->w[0].text), "git") != 0)
+		return;
+	dir.text += strlen(name);
+	dir.len = strlen(dir.text);
+	piece_chdir(p, &dir, false);
+}
+
 static void
 assignments(struct piece *p)
 {
@@ -300,6 +315,7 @@ assignments(struct piece *p)
 	if (p->j->tainted != NULL)
 		piece_taint(p, p->j->tainted, UNSPELLED);
 	for (i = 0; c != NULL && i < c->n_assigns; i++) {
+		work_tree(p, &c->assigns[i]);
 		if (!assign_is_dangerous(c->assigns[i].text, name, sizeof name))
 			continue;
 		if (strcmp(name, "IFS") == 0 &&
@@ -343,7 +359,7 @@ is_elsewhere(const char *word)
 }
 
 void
-piece_chdir(struct piece *p, const struct sh_word *dir)
+piece_chdir(struct piece *p, const struct sh_word *dir, bool replace)
 {
 	struct judge *j = p->j;
 
@@ -352,7 +368,7 @@ piece_chdir(struct piece *p, const struct sh_word *dir)
 		p->dir_unknown = j->dir_unknown;
 		p->chdir = true;
 	}
-	judge_cd(j, dir, true);
+	judge_cd(j, dir, replace);
 }
 
 static void

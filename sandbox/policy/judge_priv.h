@@ -22,6 +22,7 @@ struct judge {
 	bool dir_unknown;
 	bool moved; /* the text that was judged last changed its directory */
 	/* Of the text that is judged. */
+	const char *text;
 	const struct sh_script *script;
 	bool linear; /* each command runs in the shell itself, in order */
 	bool fed;    /* a group of commands has a here-document */
@@ -99,7 +100,7 @@ void piece_raise(struct piece *p, enum ruling v, const char *rule,
 void piece_taint(struct piece *p, const char *name, size_t at);
 
 /* "git -C DIR", "env -C DIR": for this piece alone. */
-void piece_chdir(struct piece *p, const struct sh_word *dir);
+void piece_chdir(struct piece *p, const struct sh_word *dir, bool replace);
 
 /* judge_peel.c */
 /* A command that an option or an alias names: rules must not block it. */
@@ -142,10 +143,74 @@ call_place(const struct call *c, size_t i)
 	return c->p->off + (i == 0 ? 0 : i + c->p->shift);
 }
 
+/* A program's words without global options, and back to the piece's. */
+struct view {
+	struct piece *p;
+	const struct sh_word *w;
+	size_t n;
+	const struct program *prog;
+	bool dry, inplace, scripted, coded, recursive, fetches, unnamed;
+	bool writes;            /* its code does, as far as its words tell */
+	struct sh_word into;    /* where files are put; none: here */
+	struct finding asks[4]; /* undone by --dry-run */
+	size_t n_asks;
+	size_t shift; /* words before those of a python module */
+};
+
+static inline size_t
+view_place(const struct view *v, size_t i)
+{
+	return v->p->off + (i == 0 ? 0 : i + v->p->shift + v->shift);
+}
+
+/* Options and operands by the row v->prog. */
+void view_judge(struct view *v);
+
+/* judge_operand.c */
+void view_operands(
+    struct view *v, const struct sh_word *w, const size_t *at, size_t n);
+void view_script(
+    struct view *v, const struct sh_word *text, size_t at, bool sed);
+/* python -m NAME ..., from the word behind the name */
+void view_module(struct view *v, const struct sh_word *name, size_t from);
+void view_read_at(struct view *v, const struct opt *t);
+
+/* judge_code.c: code of interpreters, and the files that it names. */
+void view_code(struct view *v, const struct sh_word *w, size_t at);
+/* In code that may write, each string may name a file, and one with blanks be
+ * a command where it may start some. True: it may write. */
+bool code_files(struct piece *p, const char *name, const char *code);
+/* Commands of sqlite3 that open other files. */
+void code_database(struct piece *p, const char *text);
+/* Text that comes through a pipe: it stands somewhere in the whole. */
+void code_piped(struct piece *p, const char *name);
+
+/* judge_made.c: files that programs name by themselves. */
+/* Which one is not known: as strict as any. */
+void judge_some(struct piece *p, enum rule_about about, const char *what);
+/* What may be put into a directory, or is in it. */
+void judge_into(
+    struct piece *p, enum rule_about about, const struct sh_word *dir);
+void view_fetch_option(struct view *v, const struct opt *t);
+void view_fetched(struct view *v, const struct sh_word *url);
+void view_made(struct view *v, const struct sh_word *w);
+void piece_unlisted(
+    struct piece *p, const char *name, const struct sh_word *w, size_t n);
+
+/* judge_git.c, judge_archive.c: of piece_special(). */
+bool special_git(const struct call *c);
+bool special_tar(const struct call *c);
+bool special_ar(const struct call *c);
+bool special_cpio(const struct call *c);
+bool special_pax(const struct call *c);
+bool special_mount(const struct call *c);
+bool special_container(const struct call *c);
 /* judge_special.c: programs with a grammar of their own. True: all is said. */
 bool piece_special(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);
-/* judge_relay.c: likewise, programs that hand text to others. */
+/* judge_relay.c: commands of vi that write. */
+void piece_editor(struct piece *p, const char *text);
+/* Likewise, programs that hand text to others. */
 bool piece_relay(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);
 void piece_git_config(struct piece *p, const struct sh_word *value, size_t at);
@@ -155,6 +220,14 @@ void piece_git_config(struct piece *p, const struct sh_word *value, size_t at);
  * and nothing more is compared. */
 #define CHECKS_MAX ((size_t)1 << 16)
 bool judge_afford(struct judge *j, size_t rules, const char *src, size_t len);
+
+/* The same for reading n bytes of the text once more. */
+static inline bool
+judge_spend(struct judge *j, size_t n)
+{
+	j->work += n;
+	return j->work <= j->max_work;
+}
 
 /* judge_path.c */
 void judge_write(
@@ -170,7 +243,8 @@ enum reach {
 	REACH_BELOW = 2, /* what is in it is asked about at most */
 	REACH_MAYBE = 4, /* so is all of it */
 	REACH_ANY = 8, /* rules for any directory may be about what is in it */
-	REACH_RULES = 16 /* rules alone, no defaults for a side of the wall */
+	REACH_WHOLE = 16, /* they are where it is the whole workspace */
+	REACH_RULES = 32  /* rules alone, no defaults for a side of the wall */
 };
 void judge_reach(struct judge *j, enum rule_about about, unsigned how,
     const struct sh_word *target, const char *src, size_t len);
@@ -193,6 +267,8 @@ struct transfer {
 /* w: the option's word */
 void transfer_option(
     struct transfer *t, const struct opt *o, const struct sh_word *w);
+/* "a.c" hardly is a directory, "lib" may be one. */
+bool transfer_may_be_dir(const char *name);
 void transfer_judge(struct transfer *t, const struct sh_word *w, size_t n);
 
 /* judge_script.c: programs in the languages of sed and awk. */

@@ -167,6 +167,32 @@ special_screen(const struct call *c)
 
 /* --- sockets, services ---------------------------------------------------- */
 
+/* "OPEN:FILE,options", or a name with a slash alone. */
+static void
+socat_file(const struct call *c, const struct sh_word *w)
+{
+	static const char *const kinds[] = { "OPEN", "FILE", "GOPEN", "CREATE",
+		"CREAT" };
+	struct sh_word file = *w;
+	size_t n = strcspn(w->text, ":/,"), i;
+	const char *s = w->text;
+	bool is_file = w->text[0] != '-' && w->text[n] == '/';
+
+	for (i = 0; w->text[n] == ':' && i < nitems(kinds); i++)
+		if (strlen(kinds[i]) == n &&
+		    strncasecmp(kinds[i], w->text, n) == 0) {
+			is_file = true;
+			s = w->text + n + 1;
+		}
+	if (!is_file)
+		return;
+	file.text = (char *)(uintptr_t)judge_keep(
+	    c->p->j, xstrndup(s, strcspn(s, ",!")));
+	file.len = strlen(file.text);
+	judge_write(c->p->j, &file, c->p->src, c->p->src_len);
+	judge_read(c->p->j, &file, c->p->src, c->p->src_len);
+}
+
 /* "EXEC:command,options" among the two addresses. */
 static bool
 special_socat(const struct call *c)
@@ -176,6 +202,8 @@ special_socat(const struct call *c)
 	const char *s;
 	char *text;
 
+	for (i = 1; i < c->n; i++)
+		socat_file(c, &c->w[i]);
 	for (i = 1; i < c->n; i++)
 		for (s = c->w[i].text; s != NULL;) {
 			for (k = 0; k < nitems(kinds); k++) {
@@ -270,6 +298,55 @@ special_pwsh(const struct call *c)
 
 /* --- editors -------------------------------------------------------------- */
 
+/* "w FILE", "saveas! FILE", "redir >> FILE" */
+static void
+editor_line(struct piece *p, const char *line)
+{
+	static const struct {
+		const char *name;
+		size_t least; /* letters of it that are enough */
+	} verbs[] = { { "write", 1 }, { "wq", 2 }, { "W", 1 }, { "saveas", 3 },
+		{ "update", 2 }, { "xit", 1 }, { "exit", 3 },
+		{ "mksession", 3 }, { "mkvimrc", 2 }, { "mkview", 5 },
+		{ "mkexrc", 2 }, { "redir", 4 } };
+	struct sh_word file = { 0 };
+	const char *s = line + strspn(line, " \t:%,.$;0123456789"), *name;
+	size_t n, i;
+
+	if (text_starts(s, "sil")) {
+		s += strcspn(s, "! \t");
+		s += strspn(s, "! \t");
+	}
+	n = strspn(s, "abcdefghijklmnopqrstuvwxyzW");
+	name = s + n + strspn(s + n, "!> \t");
+	if (*name == '\0' || (name == s + n && *name != '/') ||
+	    (s[n] == ' ' && name[-1] == '!'))
+		return; /* no file, or a command of the shell */
+	for (i = 0; i < nitems(verbs); i++)
+		if (n >= verbs[i].least && strncmp(s, verbs[i].name, n) == 0) {
+			file.text = (char *)(uintptr_t)judge_keep(
+			    p->j, xstrndup(name, strcspn(name, "| \t")));
+			file.len = strlen(file.text);
+			judge_write(p->j, &file, p->src, p->src_len);
+			return;
+		}
+}
+
+void
+piece_editor(struct piece *p, const char *text)
+{
+	const char *s, *end;
+	char *line;
+
+	for (s = text; *s != '\0'; s = *end != '\0' ? end + 1 : end) {
+		end = s + strcspn(s, "\n|");
+		line = xstrndup(s, (size_t)(end - s));
+		editor_line(p, line);
+		free(line);
+	}
+	(void)code_files(p, "vim", text);
+}
+
 /* Each line is a command; what stands behind "!" is the shell's. */
 static void
 editor_text(const struct call *c, const struct sh_word *text, bool plain)
@@ -277,7 +354,6 @@ editor_text(const struct call *c, const struct sh_word *text, bool plain)
 	static const char *const words[] = { "sys", "py", "perl", "lua", "rub",
 		"exe", "so", "cal", "nor", "mak", "gr", "ter", "let", "ec",
 		"tcl", "ru", "au" };
-	struct sh_word file = { 0 };
 	const char *s, *end;
 	size_t i;
 	char *line, *at;
@@ -299,15 +375,17 @@ editor_text(const struct call *c, const struct sh_word *text, bool plain)
 				piece_found(c->p, FIND_OPAQUE, UNSPELLED,
 				    "a command of %s that may run programs",
 				    c->name);
-		if ((at[0] == 'w' || at[0] == 'W') &&
-		    (i = strcspn(at, " \t")) < 7 && at[i] != '\0') {
-			file.text = (char *)(uintptr_t)judge_keep(
-			    c->p->j, xstrdup(at + i + strspn(at + i, " \t")));
-			file.len = strlen(file.text);
-			judge_write(c->p->j, &file, c->p->src, c->p->src_len);
-		}
+		editor_line(c->p, line);
 		free(line);
 	}
+}
+
+static void
+editor_piped(const struct call *c)
+{
+	piece_found(c->p, FIND_OPAQUE, UNSPELLED,
+	    "commands of %s that come through a pipe", c->name);
+	judge_some(c->p, RULE_EDIT, "a name in its commands");
 }
 
 static bool
@@ -327,8 +405,7 @@ special_editor(const struct call *c)
 	r = piece_redir(c->p, &fd);
 	if (r == NULL ? fd > 0 || c->p->j->fed || piece_has_input(c->p)
 		      : r->op == SH_IN && (r->target.flags & SH_COMPUTED) != 0)
-		piece_found(c->p, FIND_OPAQUE, UNSPELLED,
-		    "commands of %s that come through a pipe", c->name);
+		editor_piped(c);
 	else if (r != NULL && (r->op == SH_HEREDOC || r->op == SH_HERESTRING))
 		editor_text(c, &r->target, plain);
 	return false;
@@ -361,6 +438,10 @@ special_escape(const struct call *c)
 	for (k = 0; k + 1 < nitems(escapes); k++)
 		if (strcmp(escapes[k].name, c->name) == 0)
 			break;
+	if (strcmp(c->name, "sqlite3") == 0 && piece_has_input(c->p)) {
+		(void)judge_spend(c->p->j, 8 * strlen(c->p->j->text));
+		code_database(c->p, c->p->j->text);
+	}
 	for (i = 1; i < c->n + n_in; i++) {
 		const char *s =
 		    i < c->n ? c->w[i].text : cmd->redirs[i - c->n].target.text;

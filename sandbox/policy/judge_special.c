@@ -59,10 +59,12 @@ find_delete(const struct call *c)
 	for (i = 1; i < c->n; i++) {
 		if (strchr("-(!", c->w[i].text[0]) != NULL)
 			break;
-		judge_remove(c->p->j, &c->w[i], c->p->src, c->p->src_len);
+		judge_reach(c->p->j, RULE_EDIT, REACH_TREE, &c->w[i], c->p->src,
+		    c->p->src_len);
 	}
 	if (i == 1)
-		judge_remove(c->p->j, &here, c->p->src, c->p->src_len);
+		judge_reach(c->p->j, RULE_EDIT, REACH_TREE, &here, c->p->src,
+		    c->p->src_len);
 }
 
 static bool
@@ -104,162 +106,7 @@ special_find(const struct call *c)
 	return true;
 }
 
-/* --- git ------------------------------------------------------------------ */
-
-/* Programs that may stand in core.pager and core.editor; or none at all. */
-static bool
-is_harmless(const char *key, const char *value)
-{
-	static const char *const plain[] = { "", "cat", "true", "false", ":",
-		"less", "more", "vim", "vi", "nano", "emacs", "cache", "store",
-		"less -FRX", "less -R", "delta", "code --wait", "never",
-		"manager", "osxkeychain" };
-
-	if (text_starts(key, "alias."))
-		return value[0] != '!';
-	if (strncasecmp(key, "core.hookspath", 14) == 0)
-		return false;
-	return is_one_of(value, plain, nitems(plain));
-}
-
-/* An alias is what its text would be. */
-static void
-git_alias(struct piece *p, const char *value, size_t at)
-{
-	char *text =
-	    value[0] == '!' ? xstrdup(value + 1) : xasprintf("git %s", value);
-
-	piece_named(p, text, at);
-	free(text);
-}
-
-void
-piece_git_config(struct piece *p, const struct sh_word *value, size_t at)
-{
-	const char *eq = strchr(value->text, '=');
-	char *key = eq != NULL
-	    ? xstrndup(value->text, (size_t)(eq - value->text))
-	    : xstrdup(value->text);
-
-	if ((value->flags & SH_COMPUTED) != 0 &&
-	    strcspn(value->text, "$`") < strlen(key))
-		piece_found(
-		    p, FIND_POWER, at, "git -c with a name that is computed");
-	else if (git_key_runs(key) &&
-	    ((value->flags & SH_COMPUTED) != 0 || eq == NULL ||
-		!is_harmless(key, eq + 1)))
-		piece_found(p, FIND_ASK, at, "git -c %.80s", key);
-	if (eq != NULL && text_starts(key, "alias.") &&
-	    (value->flags & SH_COMPUTED) == 0)
-		git_alias(p, eq + 1, at);
-	free(key);
-}
-
-/* git config KEY VALUE: it stays, also for what comes later. */
-static void
-git_config(const struct call *c)
-{
-	static const char *const reads[] = { "--get", "--get-all",
-		"--get-regexp", "--list", "-l", "--unset", "--unset-all",
-		"--remove-section", "--get-urlmatch", "get", "list", "unset" };
-	const struct sh_word *key = NULL, *value = NULL;
-	struct opts o;
-	struct opt t;
-
-	opts_begin(
-	    &o, "f=A --file=A --blob=A --type=A --default=A", c->w, c->n);
-	o.i = 2;
-	while (opts_next(&o, &t)) {
-		if (is_one_of(c->w[t.at].text, reads, nitems(reads)))
-			return;
-		if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED)
-			continue;
-		if (key == NULL && strcmp(c->w[t.at].text, "set") == 0)
-			continue;
-		if (key == NULL)
-			key = &c->w[t.at];
-		else if (value == NULL)
-			value = &c->w[t.at];
-	}
-	if (key == NULL || value == NULL || !git_key_runs(key->text))
-		return;
-	if (text_starts(key->text, "alias.") &&
-	    (value->flags & SH_COMPUTED) == 0)
-		git_alias(c->p, value->text, call_place(c, 1));
-	if ((value->flags & SH_COMPUTED) == 0 &&
-	    is_harmless(key->text, value->text))
-		return;
-	piece_found(c->p, FIND_ASK, call_place(c, (size_t)(value - c->w)),
-	    "git config %.80s", key->text);
-}
-
-/* What it shows, or stores, of the files that are named, at any time: REV:PATH,
- * PATH; and the one that it makes. */
-static void
-git_files(const struct call *c)
-{
-	static const char *const shows[] = { "show", "cat-file", "diff", "log",
-		"blame", "annotate", "grep", "archive", "add", "stage",
-		"hash-object", "update-index" };
-	static const char *const makes[] = { "bundle create", "worktree add" };
-	const char *sub = c->w[1].text;
-	struct sh_word file;
-	size_t i, k, n;
-
-	for (i = 2; is_one_of(sub, shows, nitems(shows)) && i < c->n; i++) {
-		const char *s = c->w[i].text, *path = strchr(s, ':');
-
-		if ((c->w[i].flags & (SH_COMPUTED | SH_GLOB)) != 0 ||
-		    (s[0] == '-' && (path == NULL || s[1] != 'L')))
-			continue;
-		file = c->w[i];
-		file.text += path != NULL ? path + 1 - s : 0;
-		file.len = strlen(file.text);
-		judge_read(c->p->j, &file, c->p->src, c->p->src_len);
-	}
-	for (k = 0; k < nitems(makes); k++) {
-		n = strcspn(makes[k], " ");
-		if (strlen(sub) != n || strncmp(sub, makes[k], n) != 0 ||
-		    c->n < 3 || strcmp(c->w[2].text, makes[k] + n + 1) != 0)
-			continue;
-		for (i = 3; i < c->n; i++) {
-			if (c->w[i].text[0] != '-') {
-				judge_write(c->p->j, &c->w[i], c->p->src,
-				    c->p->src_len);
-				break;
-			}
-			i += is_one_of(c->w[i].text,
-			    (const char *const[]){ "-b", "-B", "--reason" }, 3);
-		}
-	}
-}
-
-static bool
-special_git(const struct call *c)
-{
-	size_t i;
-
-	if (c->n < 2)
-		return true;
-	git_files(c);
-	if (strcmp(c->w[1].text, "config") == 0) {
-		git_config(c);
-		return true;
-	}
-	for (i = 2; i < c->n; i++) {
-		const char *s = c->w[i].text;
-
-		if (strcmp(c->w[1].text, "push") == 0 && s[0] == '+')
-			piece_found(c->p, FIND_ASK, call_place(c, i),
-			    "git push +%.60s", s + 1);
-		if (text_starts(s, "ext::"))
-			piece_found(c->p, FIND_ASK, call_place(c, i),
-			    "git ext::, which runs a program");
-	}
-	return false;
-}
-
-/* --- make, tar ------------------------------------------------------------ */
+/* --- make ----------------------------------------------------------------- */
 
 /* A line of a makefile. */
 static void
@@ -334,93 +181,44 @@ special_make(const struct call *c)
 	return false;
 }
 
-static void
-tar_into(const struct call *c)
-{
-	static const struct sh_word here = { .text = (char *)(uintptr_t) ".",
-		.len = 1 };
-	const struct sh_word *dir = &here;
-	struct sh_word attached;
-	size_t i;
+/* --- cmake -----------------------------------------------------------------
+ */
 
-	for (i = 1; i < c->n; i++) {
-		const char *s = c->w[i].text;
-
-		if (i + 1 < c->n &&
-		    (strcmp(s, "-C") == 0 || strcmp(s, "--directory") == 0)) {
-			dir = &c->w[i + 1];
-		} else if (text_starts(s, "--directory=") ||
-		    (text_starts(s, "-C") && s[2] != '\0')) {
-			attached = c->w[i];
-			attached.text += s[1] == '-' ? 12 : 2;
-			attached.len = strlen(attached.text);
-			dir = &attached;
-		}
-	}
-	judge_reach(
-	    c->p->j, RULE_EDIT, REACH_BELOW, dir, c->p->src, c->p->src_len);
-}
-
-/* "tar xzf FILE" is "tar -x -z -f FILE": letters take their words in order. */
+/* cmake -E COMMAND: its tools are those of other names. */
 static bool
-special_tar(const struct call *c)
+special_cmake(const struct call *c)
 {
-	bool old = c->n > 1 && c->w[1].text[0] != '-', writes = false;
-	bool unpacks = false;
-	size_t i, k, next = 2;
+	static const struct {
+		const char *tool, *name, *option;
+	} tools[] = { { "cat", "cat", NULL }, { "chdir", "env", "-C" },
+		{ "copy", "cp", "-r" }, { "copy_directory", "cp", "-rT" },
+		{ "copy_directory_if_different", "cp", "-rT" },
+		{ "copy_if_different", "cp", NULL },
+		{ "create_hardlink", "ln", NULL },
+		{ "create_symlink", "ln", "-s" }, { "env", "env", NULL },
+		{ "make_directory", "mkdir", NULL }, { "remove", "rm", NULL },
+		{ "remove_directory", "rm", "-r" }, { "rename", "mv", NULL },
+		{ "rm", "rm", NULL }, { "tar", "tar", NULL },
+		{ "time", "time", NULL }, { "touch", "touch", NULL } };
+	struct sh_word *a;
+	size_t i, n = 0;
 
-	for (i = 1; i < c->n; i++) {
-		const char *s = c->w[i].text;
-
-		if (i > 1 && s[0] != '-')
+	if (c->n < 3 || strcmp(c->w[1].text, "-E") != 0)
+		return false;
+	a = judge_words(c->p->j, c->n);
+	for (i = 0; i < nitems(tools); i++) {
+		if (strcmp(tools[i].tool, c->w[2].text) != 0)
 			continue;
-		if (text_starts(s, "--"))
-			writes |= strcmp(s, "--create") == 0 ||
-			    strcmp(s, "--append") == 0 ||
-			    strcmp(s, "--update") == 0;
-		else
-			writes |= strpbrk(s, "cruA") != NULL;
-		unpacks |= text_starts(s, "--ex") || text_starts(s, "--get") ||
-		    (!text_starts(s, "--") && !text_starts(s, "-C") &&
-			strchr(s, 'x') != NULL && strchr(s, 'O') == NULL);
+		a[n].text = (char *)(uintptr_t)tools[i].name;
+		a[n++].len = strlen(tools[i].name);
+		if (tools[i].option != NULL) {
+			a[n].text = (char *)(uintptr_t)tools[i].option;
+			a[n++].len = strlen(tools[i].option);
+		}
+		memcpy(a + n, c->w + 3, (c->n - 3) * sizeof *a);
+		judge_argv(c->p, a, n + c->n - 3, false);
+		return true;
 	}
-	for (k = 0; old && c->w[1].text[k] != '\0'; k++) {
-		char l = c->w[1].text[k];
-
-		if (strchr("fCTXIFbVgKLN", l) == NULL)
-			continue;
-		if (next >= c->n)
-			break;
-		if (l == 'I' || l == 'F')
-			piece_found(c->p, FIND_POWER, call_place(c, next),
-			    "tar %c, which runs something,", l);
-		if (l == 'f' && writes)
-			judge_write(
-			    c->p->j, &c->w[next], c->p->src, c->p->src_len);
-		next++;
-	}
-	for (i = 1; !old && i + 1 < c->n; i++) {
-		const char *s = c->w[i].text;
-		size_t len = strlen(s);
-
-		if (writes &&
-		    (strcmp(s, "--file") == 0 ||
-			(s[0] == '-' && s[1] != '-' && s[len - 1] == 'f')))
-			judge_write(
-			    c->p->j, &c->w[i + 1], c->p->src, c->p->src_len);
-	}
-	/* What it packs. */
-	for (i = old ? next : 1; writes && i < c->n; i++) {
-		const char *s = c->w[i].text, *prev = c->w[i - 1].text;
-
-		if (s[0] != '-' &&
-		    (prev[0] != '-' || prev[strlen(prev) - 1] != 'f'))
-			judge_reach(c->p->j, RULE_READ, REACH_BELOW | REACH_ANY,
-			    &c->w[i], c->p->src, c->p->src_len);
-	}
-	/* Where it unpacks to. */
-	if (unpacks && !writes)
-		tar_into(c);
 	return false;
 }
 
@@ -515,9 +313,20 @@ static const struct {
 } rows[] = {
 	{ "find", special_find },
 	{ "gfind", special_find },
+	{ "ar", special_ar },
+	{ "bindfs", special_mount },
+	{ "cmake", special_cmake },
+	{ "bsdcpio", special_cpio },
+	{ "cpio", special_cpio },
+	{ "docker", special_container },
+	{ "podman", special_container },
+	{ "nerdctl", special_container },
 	{ "git", special_git },
+	{ "jar", special_tar },
 	{ "make", special_make },
 	{ "gmake", special_make },
+	{ "mount", special_mount },
+	{ "pax", special_pax },
 	{ "tar", special_tar },
 	{ "gtar", special_tar },
 	{ "bsdtar", special_tar },

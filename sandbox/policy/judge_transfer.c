@@ -42,6 +42,7 @@ transfer_option(
 		text_starts(w->text, "--li") || text_starts(w->text, "--sy"));
 	t->symbolic |= (cp || strcmp(t->name, "ln") == 0) &&
 	    (o->letter == 's' || text_starts(w->text, "--sy"));
+	t->moves |= text_starts(w->text, "--remove-s"); /* rsync */
 	t->relative |= o->letter == 'r' || text_starts(w->text, "--rel");
 }
 
@@ -67,9 +68,8 @@ is_dir(const char *s)
 	    strcmp(base, "..") == 0;
 }
 
-/* "a.c" hardly is a directory, "lib" may be one. */
-static bool
-may_be_dir(const char *s)
+bool
+transfer_may_be_dir(const char *s)
 {
 	return is_dir(s) || strchr(path_base(s), '.') == NULL;
 }
@@ -118,7 +118,7 @@ link_to(const struct transfer *t, const struct sh_word *to,
 		linked(t, to, how);
 		return;
 	}
-	if (in || may_be_dir(dest->text)) {
+	if (in || transfer_may_be_dir(dest->text)) {
 		dir = joined(t, dest, to->text);
 		linked(t, &dir, in ? how : how | REACH_MAYBE);
 	}
@@ -155,7 +155,7 @@ named_in(const struct transfer *t, const struct sh_word *w,
 	char *plain;
 	size_t n = w->len;
 
-	if (!is_known(dest) || !may_be_dir(dest->text))
+	if (!is_known(dest) || !transfer_may_be_dir(dest->text))
 		return;
 	if (t->parents && is_known(w)) {
 		full = joined(t, dest, w->text);
@@ -168,7 +168,7 @@ named_in(const struct transfer *t, const struct sh_word *w,
 		plain = xstrndup(w->text, n);
 		if (!is_known(w) || is_dir(plain) ||
 		    strcmp(t->name, "rsync") == 0) {
-			does(t, RULE_EDIT, REACH_BELOW, dest);
+			does(t, RULE_EDIT, REACH_BELOW | REACH_ANY, dest);
 			free(plain);
 			return;
 		}
@@ -198,7 +198,7 @@ transfer_judge(struct transfer *t, const struct sh_word *w, size_t n)
 	if (t->makes_dirs)
 		return;
 	t->links |= strcmp(t->name, "ln") == 0 || strcmp(t->name, "link") == 0;
-	t->moves = strcmp(t->name, "mv") == 0;
+	t->moves |= strcmp(t->name, "mv") == 0;
 	t->recursive |= t->moves;
 	t->relative &= strcmp(t->name, "ln") == 0;
 	if (t->has_target)

@@ -3,7 +3,7 @@
 
 #include "sandbox/policy/opts.h"
 
-#define TAKES_VALUE "AQRWLTCSEXGZ"
+#define TAKES_VALUE "AQRWLTCSEXGZUK"
 #define ABBREVIATION_MIN 4 /* "--ou" */
 
 void

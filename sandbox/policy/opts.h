@@ -28,7 +28,9 @@ enum opt_kind {
 	OPT_WRITE = 'W',   /* its value is a file that is written */
 	OPT_READ = 'L',    /* and one that is read */
 	OPT_READ_AT = 'T', /* a file that is read is in it, behind a '@' */
-	OPT_ASK = 'B',     /* the built-in rules ask */
+	OPT_INTO = 'U', /* its value is a directory that files are put into */
+	OPT_DIR = 'K',  /* and one that it goes to first */
+	OPT_ASK = 'B',  /* the built-in rules ask */
 	OPT_ASK_VALUE = 'C',
 	OPT_DRY = 'N',     /* the others of kind B do nothing then */
 	OPT_SCRIPT = 'S',  /* sed, awk */

@@ -2,14 +2,20 @@
  * for the columns and opts.h for the last. Sources: the manual pages. */
 #include "common/compat.h"
 
-#include <strings.h>
-
 #include "sandbox/policy/programs.h"
 #include "sandbox/policy/rules.h"
 
 #define NETCAT \
 	"e=R c=R --exec=R --sh-exec=R --lua-exec=Q o=W --output=W w=A p=A " \
 	"s=A i=A q=A X=A x=A"
+
+#define PACKER "c=N k=F l=N t=N --stdout=N --to-stdout=N --list=N --test=N T=A"
+#define VI "c=R S=A u=Q --cmd=R W=W i=A t=A"
+#define SEVEN "o=U a=O b=O i=O m=O p=O r=O s=O t=O u=O v=O w=O x=O -so=N y=F"
+#define RENAME "n=N --no-act=N --nono=N e=E E=E s=F o=F i=F v=F"
+#define CC_FILES \
+	"o=W -MF=W -aux-info=W -dumpdir=A B=Q -fplugin=Q D=O I=O L=O O=O W=O " \
+	"f=O g=O l=O m=O "
 
 static const struct program programs[] = {
 	/* git: what throws work away, goes around hooks, or names a program */
@@ -24,6 +30,7 @@ static const struct program programs[] = {
 	{ "git", "blame", NULL, "L=A --contents=A" },
 	{ "git", "branch", NULL, "u=A" },
 	{ "git", "bundle", NULL, "" },
+	{ "git", "checkout-index", "w", "--prefix=U" },
 	{ "git", "checkout", "x", "b=A B=A --orphan=A" },
 	{ "git", "clean", NULL,
 	    "f=B --force=B e=A --exclude=A n=N --dry-run=N" },
@@ -56,6 +63,7 @@ static const struct program programs[] = {
 	{ "git", "ls-remote", NULL, "--upload-pack=C --exec=C" },
 	{ "git", "merge", NULL,
 	    "--no-verify=B m=A F=A s=A --strategy=A X=A S=O" },
+	{ "git", "merge-file", "w1", "p=N --stdout=N L=A" },
 	{ "git", "mergetool", NULL, "t=A" },
 	{ "git", "mv", "to", "n=N --dry-run=N" },
 	{ "git", "pull", NULL,
@@ -78,7 +86,6 @@ static const struct program programs[] = {
 	{ "git", "worktree", NULL, "" },
 
 	/* readers and searchers */
-	{ "7z", NULL, NULL, "-o=W" },
 	{ "ag", NULL, "r-1", "--pager=R G=A p=A A=A B=A C=A m=A" },
 	{ "b2sum", NULL, "r", "" },
 	{ "base32", NULL, "r", "w=A" },
@@ -93,10 +100,10 @@ static const struct program programs[] = {
 	{ "iconv", NULL, "r", "o=W --output=W f=A t=A" },
 	{ "join", NULL, "r", "t=A o=A e=A j=A 1=A 2=A a=A v=A" },
 	{ "look", NULL, "r-1", "t=A" },
-	{ "lz4", NULL, "rwl", "" },
+	{ "lz4", NULL, "rwl", "c=N t=N m=O" },
 	{ "numfmt", NULL, NULL, "" },
 	{ "pr", NULL, "r", "h=A l=A w=A o=A" },
-	{ "ptx", NULL, "r", "w=A g=A" },
+	{ "ptx", NULL, "rw2", "w=A g=A" },
 	{ "rev", NULL, "r", "" },
 	{ "sdiff", NULL, "r", "o=W --output=W w=A" },
 	{ "sha224sum", NULL, "r", "" },
@@ -110,15 +117,16 @@ static const struct program programs[] = {
 	{ "zcat", NULL, "r", "" },
 	{ "zgrep", NULL, "r-1", "e=A f=L m=A A=A B=A C=A" },
 	{ "zless", NULL, "r+", "" },
-	{ "zstd", NULL, "wr", "o=W c=N d=F T=A" },
+	{ "zstd", NULL, "wr",
+	    "o=W c=N l=N t=N d=F T=A D=L --stdout=N --output-dir-flat=U --output-dir-mirror=U" },
 	{ "zstdcat", NULL, "r", "" },
 	{ "bat", NULL, "r", "--pager=R l=A r=A H=A" },
-	{ "bzip2", NULL, "wr", "c=N k=F" },
+	{ "bzip2", NULL, "wr", PACKER },
 	{ "cat", NULL, "r", "" },
 	{ "cmp", NULL, "r", "i=A n=A" },
 	{ "column", NULL, "r", "s=A c=A o=A N=A" },
 	{ "comm", NULL, "r", "" },
-	{ "csplit", NULL, NULL, "f=W --prefix=W" },
+	{ "csplit", NULL, "r1", "f=W --prefix=W" },
 	{ "cut", NULL, "r", "d=A f=A c=A b=A" },
 	{ "diff", NULL, "r", "U=A C=A x=A X=A I=A L=A D=A --output=W" },
 	{ "expand", NULL, "r", "t=A" },
@@ -142,6 +150,14 @@ static const struct program programs[] = {
 	{ "nl", NULL, "r", "b=A w=A s=A v=A" },
 	{ "od", NULL, "r", "A=A t=A N=A j=A" },
 	{ "paste", NULL, "r", "d=A" },
+	{ "pastebinit", NULL, "r", "i=L" },
+	{ "groff", NULL, "r", "m=A T=A" },
+	{ "m4", NULL, "r", "D=A I=A o=W" },
+	{ "pv", NULL, "r", "o=W --output=W L=A s=A" },
+	{ "pygmentize", NULL, "r", "o=W l=A f=A O=A" },
+	{ "xclip", NULL, "r", "selection=A" },
+	{ "gh", "gist", "r-1", "d=A f=A" },
+	{ "gh", "release", "r-1", "t=A n=A F=L" },
 	{ "rg", NULL, "r-1",
 	    "--file=L --pre=R --hostname-bin=R --pre-glob=A e=A f=L g=A t=A T=A A=A "
 	    "B=A C=A m=A M=A j=A d=A r=A E=A --glob=A --type=A --regexp=A" },
@@ -166,9 +182,10 @@ static const struct program programs[] = {
 	    "f=Q v=A F=A e=S --source=S --file=Q --assign=A "
 	    "--field-separator=A i=Q --include=Q l=Q --load=Q E=A d=O o=O p=O "
 	    "W=Q" },
-	{ "ed", NULL, "w", "p=A" },
-	{ "emacs", NULL, "w", "--eval=P --batch=F l=A --load=A f=A -eval=P" },
-	{ "ex", NULL, "w+", "c=R S=A s=F" },
+	{ "ed", NULL, "w+", "p=A" },
+	{ "emacs", NULL, "w",
+	    "--eval=E --execute=E -eval=E --batch=F l=A --load=A f=A" },
+	{ "ex", NULL, "w+", "c=R S=A s=F W=W --cmd=R" },
 	{ "gdb", NULL, NULL, "-ex=R -x=P --eval-command=R --command=P" },
 	{ "sed", NULL, "sed",
 	    "e=S --expression=S f=Q --file=Q i=I --in-place=I l=A "
@@ -176,9 +193,11 @@ static const struct program programs[] = {
 	{ "sqlite3", NULL, "db",
 	    "-init=Q -cmd=Q -readonly=N --readonly=N -separator=A -newline=A "
 	    "-nullvalue=A -vfs=A -maxsize=A -mmap=A -heap=A" },
-	{ "vi", NULL, "w+", "c=R S=A u=Q --cmd=R" },
-	{ "vim", NULL, "w+", "c=R S=A u=Q --cmd=R" },
-	{ "nvim", NULL, "w+", "c=R S=A u=Q --cmd=R" },
+	{ "vi", NULL, "w+", VI },
+	{ "view", NULL, "w+", VI },
+	{ "vim", NULL, "w+", VI },
+	{ "vimdiff", NULL, "w+", VI },
+	{ "nvim", NULL, "w+", VI },
 
 	/* interpreters */
 	{ "bun", NULL, NULL, "+ e=E p=E --eval=E --print=E r=A" },
@@ -191,9 +210,9 @@ static const struct program programs[] = {
 	{ "lua", NULL, "i", "+ e=E l=A" },
 	{ "luajit", NULL, "i", "+ e=E l=A" },
 	{ "node", NULL, "i",
-	    "+ -pe=E e=E p=E --eval=E --print=E r=L --require=L --import=L" },
+	    "+ -pe=E e=E p=E --eval=E --print=E --env-file=L r=L --require=L --import=L" },
 	{ "nodejs", NULL, "i",
-	    "+ -pe=E e=E p=E --eval=E --print=E r=L --require=L" },
+	    "+ -pe=E e=E p=E --eval=E --print=E --env-file=L r=L --require=L" },
 	{ "perl", NULL, "ii", "+ e=E E=E I=A i=I M=O m=O n=F 0=O F=O x=O" },
 	{ "php", NULL, "i", "+ r=E B=E R=E E=E c=A d=A f=A F=A" },
 	{ "pwsh", NULL, NULL, "+ c=Q -c=Q -Command=Q -command=Q e=Q -e=Q" },
@@ -210,8 +229,8 @@ static const struct program programs[] = {
 	{ "chown", NULL, "w-1", "" },
 	{ "cp", NULL, "to", "t=W --target-directory=W S=A" },
 	{ "dd", NULL, "dd", "" },
-	{ "gunzip", NULL, "wr", "c=N k=F" },
-	{ "gzip", NULL, "wr", "c=N k=F" },
+	{ "gunzip", NULL, "wr", PACKER },
+	{ "gzip", NULL, "wr", PACKER },
 	{ "install", NULL, "to", "t=W --target-directory=W m=A o=A g=A S=A" },
 	{ "link", NULL, "to", "" },
 	{ "ln", NULL, "to", "t=W --target-directory=W S=A" },
@@ -219,16 +238,17 @@ static const struct program programs[] = {
 	{ "mkfifo", NULL, "w", "m=A" },
 	{ "mv", NULL, "to", "t=W --target-directory=W S=A" },
 	{ "patch", NULL, "patch",
-	    "--dry-run=N o=W --output=W d=A i=A p=A r=W --reject-file=W B=A D=A F=A" },
+	    "--dry-run=N o=W --output=W d=K --directory=K i=A p=A r=W --reject-file=W B=A D=A F=A" },
 	{ "rm", NULL, "x", "" },
 	{ "rmdir", NULL, "w", "" },
 	{ "rsync", NULL, "to",
 	    "e=R --rsh=R --rsync-path=R f=A --exclude=A --include=A "
-	    "--log-file=W --write-batch=W --backup-dir=W" },
+	    "--log-file=W --write-batch=W --only-write-batch=W --backup-dir=W "
+	    "--partial-dir=W --temp-dir=W --files-from=L n=N --dry-run=N" },
 	{ "scp", NULL, "to", "S=R o=Q F=Q P=A i=A l=A c=A J=A" },
-	{ "sftp", NULL, NULL, "S=R o=Q F=Q P=A i=A D=R b=Q" },
+	{ "sftp", NULL, "w2", "S=R o=Q F=Q P=A i=A D=R b=Q" },
 	{ "shred", NULL, "w", "n=A s=A --random-source=A" },
-	{ "split", NULL, "w2", "--filter=R b=A l=A n=A a=A C=A t=A" },
+	{ "split", NULL, "rw2", "--filter=R b=A l=A n=A a=A C=A t=A" },
 	{ "tar", NULL, "tar",
 	    "--to-command=R --checkpoint-action=R --use-compress-program=R "
 	    "I=R F=R --info-script=R --new-volume-script=R --rsh-command=R "
@@ -246,21 +266,221 @@ static const struct program programs[] = {
 	{ "touch", NULL, "w", "d=A r=A t=A --date=A --reference=A" },
 	{ "truncate", NULL, "w", "s=A r=A --size=A --reference=A" },
 	{ "unlink", NULL, "w", "" },
-	{ "unzip", NULL, "unzip", "d=W x=A l=N p=N c=N t=N v=N z=N Z=N" },
-	{ "xz", NULL, "wr", "c=N k=F" },
+	{ "unzip", NULL, "unpack", "d=U x=F l=N p=N c=N t=N v=N z=N Z=N" },
+	{ "xz", NULL, "wr", PACKER },
+
+	/* that need the names of what they write from others */
+	{ "aunpack", NULL, "unpack", "X=U --extract-to=U" },
+	{ "detox", NULL, "any", "n=N --dry-run=N" },
+	{ "file-rename", NULL, "names", RENAME },
+	{ "hardlink", NULL, "wb", "n=N --dry-run=N" },
+	{ "logrotate", NULL, "any",
+	    "s=W --state=W l=W --log=W d=N --debug=N m=R --mail=R" },
+	{ "mmv", NULL, "any", "n=N" },
+	{ "perl-rename", NULL, "names", RENAME },
+	{ "prename", NULL, "names", RENAME },
+	{ "qmv", NULL, "any", "" },
+	{ "rename", NULL, "names", RENAME },
+	{ "rename.ul", NULL, "names", RENAME },
+	{ "vidir", NULL, "any", "" },
+
+	/* other keepers of versions */
+	{ "ci", NULL, "w", "" },
+	{ "co", NULL, "w", "" },
+	{ "hg", "import", "any", "" },
+	{ "hg", "merge", "here", "" },
+	{ "hg", "mv", "to", "n=N" },
+	{ "hg", "remove", "x", "n=N" },
+	{ "hg", "revert", "x", "n=N r=A" },
+	{ "hg", "rm", "x", "n=N" },
+	{ "hg", "unshelve", "here", "" },
+	{ "hg", "up", "here", "" },
+	{ "hg", "update", "here", "" },
+	{ "jj", "restore", "x", "f=A t=A" },
+	{ "merge", NULL, "w1", "p=N L=A" },
+	{ "quilt", "pop", "here", "" },
+	{ "quilt", "push", "here", "" },
+	{ "svn", "cp", "to", "m=A" },
+	{ "svn", "mv", "to", "m=A" },
+	{ "svn", "patch", "any", "" },
+	{ "svn", "revert", "x", "" },
+	{ "svn", "rm", "x", "" },
+	{ "svn", "update", "here", "" },
+
+	/* archives */
+	{ "7z", "a", "pack", SEVEN },
+	{ "7z", "d", "w1", SEVEN },
+	{ "7z", "e", "unpack", SEVEN },
+	{ "7z", "rn", "w1", SEVEN },
+	{ "7z", "u", "pack", SEVEN },
+	{ "7z", "x", "unpack", SEVEN },
+	{ "bsdcpio", NULL, NULL, "" },
+	{ "cabextract", NULL, "unpack",
+	    "d=U --directory=U l=N --list=N t=N --test=N p=N --pipe=N F=A" },
+	{ "compress", NULL, "wr", PACKER },
+	{ "dpkg", "-x", "into", "" },
+	{ "dpkg-deb", "--build", "rw2", "" },
+	{ "dpkg-deb", "--extract", "into", "" },
+	{ "dpkg-deb", "-R", "into", "" },
+	{ "dpkg-deb", "-b", "rw2", "" },
+	{ "dpkg-deb", "-x", "into", "" },
+	{ "dtrx", NULL, "unpack", "l=N t=N --list=N" },
+	{ "genisoimage", NULL, NULL, "o=W" },
+	{ "innoextract", NULL, "unpack", "d=U --output-dir=U l=N --list=N" },
+	{ "jar", NULL, NULL, "" },
+	{ "mksquashfs", NULL, "rwl", "" },
+	{ "munpack", NULL, "unpack", "C=K t=F" },
+	{ "rar", "a", "pack", "" },
+	{ "rar", "e", "unpack", "" },
+	{ "rar", "x", "unpack", "" },
+	{ "shar", NULL, "r", "o=W" },
+	{ "unar", NULL, "unpack",
+	    "o=U --output-directory=U e=A p=A E=A --password=A" },
+	{ "unrar", "e", "unpack", "" },
+	{ "unrar", "x", "unpack", "" },
+	{ "unshar", NULL, "unpack", "d=U --directory=U" },
+	{ "unsquashfs", NULL, "unpack", "d=U -dest=U l=N -ll=N s=N" },
+	{ "uudecode", NULL, "unpack", "o=W" },
+
+	/* modules of python, by -m */
+	{ "json.tool", NULL, "rw2", "--indent=A" },
+	{ "tarfile", "--create", "pack", "" },
+	{ "tarfile", "--extract", "into", "" },
+	{ "tarfile", "-c", "pack", "" },
+	{ "tarfile", "-e", "into", "" },
+	{ "tarfile", NULL, "r", "" },
+	{ "venv", NULL, "w", "" },
+	{ "virtualenv", NULL, "w", "p=A" },
+	{ "zipapp", NULL, "r", "o=W --output=W p=A m=A" },
+	{ "zipfile", "--create", "pack", "" },
+	{ "zipfile", "--extract", "into", "" },
+	{ "zipfile", "-c", "pack", "" },
+	{ "zipfile", "-e", "into", "" },
+	{ "zipfile", NULL, "r", "" },
+
+	/* formatters, and what else changes files in their place */
+	{ "autoflake", NULL, "wi", "i=I --in-place=I" },
+	{ "autopep8", NULL, "wi", "i=I --in-place=I" },
+	{ "biome", NULL, "wi", "--write=I --apply=I --fix=I" },
+	{ "black", NULL, "wb", "--check=N --diff=N l=A t=A c=A" },
+	{ "buildifier", NULL, "wb", "-mode=A" },
+	{ "cargo", "fmt", "here", "--check=N" },
+	{ "cargo", "fix", "here", "" },
+	{ "clang-format", NULL, "wi", "i=I n=N --dry-run=N" },
+	{ "codespell", NULL, "wi", "w=I --write-changes=I L=A S=A" },
+	{ "dart", "format", "wb", "o=A --output=A" },
+	{ "dos2unix", NULL, "w", "" },
+	{ "eslint", NULL, "wi", "--fix=I c=A --config=A --ext=A o=W" },
+	{ "go", "fix", "here", "" },
+	{ "go", "fmt", "here", "n=N" },
+	{ "gofmt", NULL, "wi", "w=I r=A" },
+	{ "gofumpt", NULL, "wi", "w=I" },
+	{ "goimports", NULL, "wi", "w=I" },
+	{ "indent", NULL, "w1", "o=W" },
+	{ "isort", NULL, "wb", "c=N --check=N --check-only=N --diff=N" },
+	{ "jscodeshift", NULL, "wb", "d=N --dry=N t=A" },
+	{ "mix", "format", "here", "--check-formatted=N" },
+	{ "mogrify", NULL, "w", "" },
+	{ "phpcbf", NULL, "wb", "" },
+	{ "prettier", NULL, "wi", "w=I --write=I --config=A" },
+	{ "pyupgrade", NULL, "wb", "" },
+	{ "rubocop", NULL, "wi", "a=I A=I --auto-correct=I --autocorrect=I" },
+	{ "ruff", "check", "wi", "--fix=I --diff=N o=W --output-file=W" },
+	{ "ruff", "format", "wb", "--check=N --diff=N" },
+	{ "rustfmt", NULL, "wb", "--check=N --emit=A --edition=A" },
+	{ "scalafmt", NULL, "wb", "--check=N --test=N" },
+	{ "sd", NULL, "w-2", "p=N --preview=N n=A f=A" },
+	{ "shfmt", NULL, "wi", "w=I" },
+	{ "stylelint", NULL, "wi", "--fix=I" },
+	{ "stylua", NULL, "wb", "c=N --check=N" },
+	{ "swiftformat", NULL, "wb", "--lint=N --dryrun=N" },
+	{ "terraform", "fmt", "here", "-check=N" },
+	{ "tidy", NULL, "wi", "m=I -modify=I o=W -o=W" },
+	{ "unix2dos", NULL, "w", "" },
+	{ "xmllint", NULL, "r", "o=W --output=W" },
+	{ "yamlfmt", NULL, "wb", "-lint=N -dry=N" },
+	{ "yapf", NULL, "wi", "i=I --in-place=I" },
+	{ "yq", NULL, "wi", "i=I --inplace=I --in-place=I y=F o=A p=A I=A" },
+
+	/* what makes one file of others */
+	{ "aws", "s3", "rwl", "" },
+	{ "cpp", NULL, "rw2", "o=W I=O D=O" },
+	{ "dc3dd", NULL, "dd", "" },
+	{ "dcfldd", NULL, "dd", "" },
+	{ "ddrescue", NULL, "w-1", "b=A i=A s=A" },
+	{ "lessc", NULL, "rw2", "" },
+	{ "recode", NULL, "w-1", "" },
+	{ "rpl", NULL, "w-2", "" },
+	{ "sass", NULL, "rw2", "I=A" },
+	{ "sphinx-build", NULL, "into", "b=A d=U c=A D=A" },
+	{ "squashfuse", NULL, "w2", "" },
+	{ "sshfs", NULL, "w2", "o=A p=A" },
+	{ "bison", NULL, NULL, "o=W --output=W -defines=W b=A" },
+	{ "convert", NULL, "wl", "" },
+	{ "ctags", NULL, NULL, "f=W o=W" },
+	{ "docker", "cp", "to", "" },
+	{ "etags", NULL, NULL, "o=W --output=W" },
+	{ "ffmpeg", NULL, "wl", "i=L f=A c=A" },
+	{ "flex", NULL, NULL, "o=W --outfile=W" },
+	{ "gpg", NULL, "r", "o=W --output=W r=A u=A" },
+	{ "gsutil", "cp", "to", "" },
+	{ "javac", NULL, NULL, "d=U h=U s=U -d=U" },
+	{ "kubectl", "cp", "to", "c=A" },
+	{ "magick", NULL, "wl", "" },
+	{ "nasm", NULL, NULL, "o=W l=W" },
+	{ "pandoc", NULL, "r", "o=W --output=W f=A t=A" },
+	{ "pdftotext", NULL, "rw2", "" },
+	{ "pip", "download", NULL, "d=U --dest=U r=L" },
+	{ "pip", "install", NULL, "t=U --target=U r=L --prefix=U --log=W" },
+	{ "pip3", "install", NULL, "t=U --target=U r=L --prefix=U --log=W" },
+	{ "podman", "cp", "to", "" },
+	{ "rclone", "copy", "to", "" },
+	{ "rclone", "copyto", "to", "" },
+	{ "rclone", "move", "to", "" },
+	{ "rclone", "sync", "to", "" },
+	{ "rustc", NULL, NULL, "o=W --out-dir=U -o=W L=A C=A" },
+	{ "tsc", NULL, NULL, "--outDir=U --outFile=W" },
+
+	/* of the system */
+	{ "chattr", NULL, "w-1", "p=A v=A" },
+	{ "chcon", NULL, "w-1", "u=A r=A t=A l=A --reference=A" },
+	{ "exch", NULL, "x", "" },
+	{ "fallocate", NULL, "w", "l=A o=A --length=A --offset=A" },
+	{ "mke2fs", NULL, "w1", "b=A t=A L=A d=L E=A O=A U=A" },
+	{ "mkfs", NULL, "wl", "t=A --type=A" },
+	{ "mknod", NULL, "w1", "m=A" },
+	{ "mkswap", NULL, "w1", "L=A p=A U=A" },
+	{ "mktemp", NULL, "w", "p=U --tmpdir=O --suffix=A u=N" },
+	{ "script", NULL, "w", "c=A E=A I=A O=A B=A T=A o=A m=A" },
+	{ "setfacl", NULL, "w", "m=A x=A M=A X=A b=F k=F" },
+	{ "setfattr", NULL, "w", "n=A v=A x=A" },
+	{ "updatedb", NULL, NULL, "o=W --output=W" },
+	{ "utmpdump", NULL, NULL, "o=W --output=W" },
+	{ "wipefs", NULL, "w", "n=N o=A t=A --no-act=N" },
+
+	/* editors that take no commands */
+	{ "joe", NULL, "w", "" },
+	{ "micro", NULL, "w", "" },
+	{ "nano", NULL, "w", "C=A r=A s=A T=A o=A" },
+	{ "pico", NULL, "w", "" },
 
 	/* the network */
-	{ "curl", NULL, NULL,
-	    "o=W --output=W O=P --remote-name=P K=Q --config=Q D=W "
+	{ "aria2c", NULL, "url",
+	    "o=W --out=W d=U --dir=U l=W --log=W x=A s=A" },
+	{ "curl", NULL, "url",
+	    "o=W --output=W O=P --remote-name=P --remote-name-all=P "
+	    "--remote-header-name=F --etag-save=W --hsts=W --alt-svc=W "
+	    "--ssl-keylog=W K=Q --config=Q D=W "
 	    "--dump-header=W c=W --cookie-jar=W --trace=W --trace-ascii=W "
-	    "--stderr=W --output-dir=W --libcurl=W T=L --upload-file=L H=T X=A d=T b=A e=A u=A "
+	    "--stderr=W --output-dir=U --libcurl=W T=L --upload-file=L H=T X=A d=T b=A e=A u=A "
 	    "F=T m=A w=A x=A r=A A=A --header=T --request=A --data=T "
 	    "--data-ascii=T --data-binary=T --data-urlencode=T --json=T "
 	    "--url-query=T --max-time=A --user=A --form=T --form-string=A "
 	    "--retry=A" },
-	{ "wget", NULL, NULL,
-	    "O=W --output-document=W o=W --output-file=W a=W P=W "
-	    "--directory-prefix=W e=Q --execute=Q --post-file=L --body-file=L --use-askpass=R U=A t=A T=A "
+	{ "wget", NULL, "url",
+	    "O=W --output-document=W o=W --output-file=W a=W P=U "
+	    "--save-cookies=W --warc-file=W --rejected-log=W --spider=N "
+	    "--input-file=A --directory-prefix=U e=Q --execute=Q --post-file=L --body-file=L --use-askpass=R U=A t=A T=A "
 	    "i=A" },
 
 	{ "nc", NULL, NULL, NETCAT },
@@ -270,14 +490,16 @@ static const struct program programs[] = {
 	{ "nc.openbsd", NULL, NULL, NETCAT },
 
 	/* builders */
-	{ "ar", NULL, "w2", "" },
-	{ "c++", NULL, NULL, "o=W -specs=Q B=Q -wrapper=Q -fplugin=Q" },
-	{ "cc", NULL, NULL, "o=W -specs=Q B=Q -wrapper=Q -fplugin=Q" },
-	{ "clang", NULL, NULL, "o=W B=Q -fplugin=Q" },
-	{ "clang++", NULL, NULL, "o=W B=Q -fplugin=Q" },
-	{ "g++", NULL, NULL, "o=W -specs=Q B=Q -wrapper=Q -fplugin=Q" },
-	{ "gcc", NULL, NULL, "o=W -specs=Q B=Q -wrapper=Q -fplugin=Q" },
-	{ "ld", NULL, NULL, "o=W -plugin=Q" },
+	{ "c++", NULL, NULL, CC_FILES "-specs=Q -wrapper=Q" },
+	{ "cc", NULL, NULL, CC_FILES "-specs=Q -wrapper=Q" },
+	{ "clang", NULL, NULL, CC_FILES },
+	{ "clang++", NULL, NULL, CC_FILES },
+	{ "g++", NULL, NULL, CC_FILES "-specs=Q -wrapper=Q" },
+	{ "gcc", NULL, NULL, CC_FILES "-specs=Q -wrapper=Q" },
+	{ "as", NULL, NULL, "o=W -MD=W I=A" },
+	{ "ld", NULL, NULL,
+	    "o=W -plugin=Q -Map=W --Map=W --dependency-file=W --out-implib=W "
+	    "T=A L=A l=A m=A e=A" },
 	{ "go", "build", NULL, "o=W -toolexec=R -o=W --toolexec=R" },
 	{ "go", "run", NULL, "-toolexec=R -exec=R --toolexec=R --exec=R" },
 	{ "go", "test", NULL,
@@ -291,7 +513,9 @@ static const struct program programs[] = {
 	    "E=P" },
 	{ "gmake", NULL, "make",
 	    "--eval=P f=A C=A I=A o=A W=A j=O l=O --file=A --makefile=A E=P" },
-	{ "openssl", NULL, NULL, "-in=L -out=W -engine=Q -provider-path=Q" },
+	{ "openssl", NULL, NULL,
+	    "-in=L -inkey=L -key=L -out=W -keyout=W -writerand=W "
+	    "-keylogfile=W -sess_out=W -engine=Q -provider-path=Q" },
 	{ "pytest", NULL, NULL, "p=A -junitxml=W --junitxml=W --junit-xml=W" },
 
 	{ "npm", NULL, NULL,
@@ -299,6 +523,7 @@ static const struct program programs[] = {
 	    "--viewer=Q --globalconfig=Q --userconfig=Q" },
 
 	/* of the shell itself */
+	{ "history", NULL, "w", "d=A s=F p=F" },
 	{ "bind", NULL, NULL, "x=Q f=Q" },
 	{ "compgen", NULL, NULL, "C=X F=A A=A W=A P=A S=A X=A G=A" },
 	{ "complete", NULL, NULL, "C=X F=A A=A W=A P=A S=A X=A G=A" },
@@ -308,11 +533,59 @@ static const struct program programs[] = {
 	{ "readarray", NULL, NULL, "C=X c=A d=A n=A O=A s=A u=A" },
 };
 
+/* Names of one program. */
+static const char *
+alias_of(const char *name)
+{
+	static const struct {
+		const char *name, *of;
+	} rows[] = {
+		{ "7za", "7z" },
+		{ "7zr", "7z" },
+		{ "7zz", "7z" },
+		{ "bsdtar", "tar" },
+		{ "bsdunzip", "unzip" },
+		{ "bunzip2", "bzip2" },
+		{ "gawk", "awk" },
+		{ "gsed", "sed" },
+		{ "gtar", "tar" },
+		{ "mawk", "awk" },
+		{ "nawk", "awk" },
+		{ "pbzip2", "bzip2" },
+		{ "pigz", "gzip" },
+		{ "uncompress", "compress" },
+		{ "unlz4", "lz4" },
+		{ "unlzma", "xz" },
+		{ "lzma", "xz" },
+		{ "lzip", "xz" },
+		{ "brotli", "xz" },
+		{ "lzop", "xz" },
+		{ "lrunzip", "xz" },
+		{ "lrzip", "xz" },
+		{ "unpigz", "gzip" },
+		{ "unxz", "xz" },
+		{ "unzstd", "zstd" },
+		{ "zstdmt", "zstd" },
+		{ "lz4cat", "zstdcat" },
+		{ "gvim", "vim" },
+		{ "rvim", "vim" },
+	};
+	size_t i;
+
+	for (i = 0; i < nitems(rows); i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return rows[i].of;
+	if (strncmp(name, "python3.", 8) == 0)
+		return "python3";
+	return strncmp(name, "mkfs.", 5) == 0 ? "mkfs" : name;
+}
+
 const struct program *
 program_find(const char *name, const char *sub)
 {
 	size_t i;
 
+	name = alias_of(name);
 	for (i = 0; i < nitems(programs); i++) {
 		const struct program *p = &programs[i];
 
@@ -321,208 +594,5 @@ program_find(const char *name, const char *sub)
 		if (p->sub == NULL || (sub != NULL && strcmp(p->sub, sub) == 0))
 			return p;
 	}
-	/* gawk, mawk and python3.12 are theirs */
-	if (strcmp(name, "gawk") == 0 || strcmp(name, "mawk") == 0 ||
-	    strcmp(name, "nawk") == 0)
-		return program_find("awk", NULL);
-	if (strncmp(name, "python3.", 8) == 0)
-		return program_find("python3", NULL);
-	if (strcmp(name, "gsed") == 0 || strcmp(name, "gtar") == 0)
-		return program_find(name + 1, NULL);
 	return NULL;
-}
-
-const char *
-program_globals(const char *name)
-{
-	static const struct {
-		const char *name, *spec;
-	} rows[] = {
-		{ "git",
-		    "C=A c=G --git-dir=Q --work-tree=A --namespace=A "
-		    "--exec-path=Q --config-env=Q --super-prefix=A p=F "
-		    "--attr-source=A" },
-		{ "npm", "C=A --prefix=A w=A --workspace=A" },
-		{ "pnpm", "C=A --dir=A F=A --filter=A" },
-		{ "yarn", "--cwd=A" },
-		{ "cargo", "C=A Z=A --config=Q --color=A --manifest-path=A" },
-		{ "go", "C=A -C=A" },
-		{ "docker",
-		    "H=A --host=A c=A --context=A l=A --log-level=A "
-		    "--config=A" },
-		{ "podman", "H=A c=A --log-level=A --root=A" },
-		{ "kubectl", "n=A --namespace=A --context=A --kubeconfig=Q" },
-		{ "helm", "n=A --namespace=A --kube-context=A" },
-		{ "gh", "R=A --repo=A" },
-		{ "systemctl", "H=A M=A p=A" },
-		{ "pip", "--proxy=A --cache-dir=A --log=A" },
-		{ "pip3", "--proxy=A --cache-dir=A --log=A" },
-		{ "uv", "--directory=A --project=A --cache-dir=A" },
-		{ "poetry", "C=A --directory=A P=A --project=A" },
-		{ "terraform", "-chdir=A" },
-		{ "hg", "R=A --cwd=A --config=Q" },
-		{ "svn", "" },
-		{ "apt", "o=Q c=Q t=A" },
-		{ "apt-get", "o=Q c=Q t=A" },
-	};
-	size_t i;
-
-	for (i = 0; i < nitems(rows); i++)
-		if (strcmp(rows[i].name, name) == 0)
-			return rows[i].spec;
-	return NULL;
-}
-
-/* --- names ---------------------------------------------------------------- */
-
-static bool
-in(const char *const *list, size_t n, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (rule_star(list[i], name, true))
-			return true;
-	return false;
-}
-
-bool
-name_is_dangerous(const char *name, size_t len)
-{
-	static const char *const names[] = { "LD_*", "DYLD_*", "GLIBC_TUNABLES",
-		"PATH", "BASH_ENV", "ENV", "IFS", "SHELL", "SHELLOPTS",
-		"BASHOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "BASH_FUNC_*",
-		"GIT_CONFIG*", "GIT_SSH*", "GIT_EXTERNAL_DIFF", "GIT_EDITOR",
-		"GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_ASKPASS",
-		"GIT_PROXY_COMMAND", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
-		"GIT_DIR", "GIT_ATTR_SOURCE", "GIT_ALLOW_PROTOCOL",
-		"GIT_TRACE*", "SSH_ASKPASS", "EDITOR", "VISUAL", "*PAGER",
-		"BROWSER", "MANOPT", "LESSOPEN", "LESSCLOSE", "LESSEDIT",
-		"LESS", "LESSKEY*", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME",
-		"PYTHONBREAKPOINT", "PYTHONINSPECT", "PYTHONEXECUTABLE",
-		"NODE_OPTIONS", "NODE_PATH", "NPM_CONFIG_*", "npm_config_*",
-		"PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "RUBYOPT",
-		"RUBYLIB", "GEM_PATH", "GEM_HOME", "BUNDLE_GEMFILE",
-		"LUA_INIT*", "LUA_PATH*", "LUA_CPATH*", "PHPRC",
-		"PHP_INI_SCAN_DIR", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS",
-		"JDK_JAVA_OPTIONS", "CLASSPATH", "MAVEN_OPTS", "GRADLE_OPTS",
-		"MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES", "CC", "CXX", "LD",
-		"RUSTC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "RUSTDOC",
-		"RUSTFLAGS", "CARGO_TARGET_*_RUNNER", "CARGO_TARGET_*_LINKER",
-		"CARGO_HOME", "GOFLAGS", "GOROOT", "GCC_EXEC_PREFIX",
-		"COMPILER_PATH", "RIPGREP_CONFIG_PATH", "FZF_DEFAULT_COMMAND",
-		"FZF_DEFAULT_OPTS", "TAR_OPTIONS", "RSYNC_RSH", "CVS_RSH",
-		"TERMINFO*", "OPENSSL_CONF", "GCONV_PATH", "LOCPATH",
-		"HOSTALIASES", "XDG_CONFIG_HOME", "HOME", "ZDOTDIR",
-		"PYTEST_ADDOPTS", "PYTEST_PLUGINS", "DOCKER_HOST",
-		"KUBECONFIG" };
-	char copy[64];
-
-	if (len >= sizeof copy)
-		return false;
-	memcpy(copy, name, len);
-	copy[len] = '\0';
-	return in(names, nitems(names), copy);
-}
-
-bool
-git_key_runs(const char *key)
-{
-	/* git-config(1); section and variable in lower case, a subsection as it
-	 * is. */
-	static const char *const keys[] = { "core.fsmonitor", "core.hookspath",
-		"core.pager", "core.editor", "core.sshcommand", "core.askpass",
-		"core.gitproxy", "core.alternaterefscommand",
-		"core.attributesfile", "core.worktree", "alias.*", "pager.*",
-		"diff.external", "diff.*.textconv", "diff.*.command",
-		"difftool.*", "mergetool.*", "merge.*.driver", "filter.*",
-		"credential.helper", "credential.*.helper", "sequence.editor",
-		"gpg.program", "gpg.*.program", "gpg.ssh.defaultkeycommand",
-		"sendemail.*", "uploadpack.*", "remote.*.uploadpack",
-		"remote.*.receivepack", "remote.*.vcs", "remote.*.proxy",
-		"protocol.*", "include.*", "includeif.*", "browser.*.cmd",
-		"man.*.cmd", "web.browser", "instaweb.*", "init.templatedir",
-		"submodule.*.update", "interactive.difffilter",
-		"trailer.*.command", "trailer.*.cmd", "hook.*", "imap.tunnel" };
-	char low[128];
-	size_t i, len = strlen(key);
-
-	if (len >= sizeof low)
-		return true;
-	for (i = 0; i <= len; i++)
-		low[i] = key[i] >= 'A' && key[i] <= 'Z'
-		    ? (char)(key[i] + ('a' - 'A'))
-		    : key[i];
-	return in(keys, nitems(keys), low);
-}
-
-static const struct {
-	const char *name, *words; /* that start programs, space-separated */
-} interpreters[] = {
-	{ "python",
-	    "system popen subprocess spawn exec execv execl eval pty "
-	    "__import__ importlib ctypes getattr rmtree" },
-	{ "perl",
-	    "system exec qx ` open fork eval unlink syscall require &{ &$ ->( "
-	    "->$ CORE:: *{ rmtree" },
-	{ "ruby",
-	    "system exec ` popen spawn fork eval Open3 IO Kernel %x send "
-	    "method(" },
-	{ "node",
-	    "child_process exec execSync spawn spawnSync fork eval Function "
-	    "process.binding require(" },
-	{ "php", "system exec shell_exec passthru popen proc_open eval `" },
-	{ "lua", "execute popen load loadstring" },
-	{ "ipython", "! % system popen subprocess exec spawn eval pty" },
-	{ "irb", "system exec ` popen spawn fork eval Open3 IO Kernel %x" },
-	{ "tclsh", "exec open eval" },
-	{ "expect", "spawn exec system open eval" },
-	{ "bun", "child_process exec spawn fork eval Function require( Bun $" },
-	{ "deno",
-	    "Command run( child_process exec spawn eval Function require( "
-	    "import( dlopen" },
-	{ "elixir", ":os System Port Code apply" },
-	{ "guile",
-	    "system popen open-pipe open-input-pipe primitive-fork eval" },
-	{ "julia", "run ` pipeline eval include ccall" },
-	{ "osascript", "shell" },
-	{ "Rscript", "system shell pipe( eval source parse .C .Call dyn.load" },
-};
-
-static const char *
-interpreter_words(const char *program)
-{
-	size_t i;
-
-	for (i = 0; i < nitems(interpreters); i++)
-		if (strncmp(program, interpreters[i].name,
-			strlen(interpreters[i].name)) == 0)
-			return interpreters[i].words;
-	return NULL;
-}
-
-bool
-is_interpreter(const char *name)
-{
-	return interpreter_words(name) != NULL;
-}
-
-bool
-code_starts(const char *program, const char *code)
-{
-	const char *s = interpreter_words(program);
-	char word[32];
-	size_t n;
-
-	while (s != NULL && *s != '\0') {
-		n = strcspn(s, " ");
-		if (n < sizeof word) {
-			memcpy(word, s, n);
-			word[n] = '\0';
-			if (strstr(code, word) != NULL)
-				return true;
-		}
-		s += n + strspn(s + n, " ");
-	}
-	return false;
 }

@@ -283,29 +283,44 @@ rule_covers_path(
 	    covers_from(p, path, where->workspace);
 }
 
-/* The part of a pattern before its first wildcard, from base, is in path. */
+/* May something below path, which is rel from the pattern's base, match it?
+ * Component by component, until one stands for any number of them. */
 static bool
-prefix_below(const char *pat, const char *base, const char *path)
+goes_on_below(const char *pat, const char *rel)
 {
-	char *prefix, *full;
-	size_t n;
-	bool below;
+	char *want, *have;
+	bool match = true;
+	size_t n, k;
+
+	while (*rel != '\0' && match) {
+		n = strcspn(pat, "/");
+		k = strcspn(rel, "/");
+		if (n == 2 && strncmp(pat, "**", 2) == 0)
+			return true;
+		want = xstrndup(pat, n);
+		have = xstrndup(rel, k);
+		match = n > 0 && text_glob(want, have);
+		free(want);
+		free(have);
+		pat += n + strspn(pat + n, "/");
+		rel += k + strspn(rel + k, "/");
+	}
+	return match && *pat != '\0';
+}
+
+/* Does a pattern that is counted from base speak of something in path? */
+static bool
+speaks_below(const char *pat, const char *base, const char *path)
+{
+	const char *rel;
 
 	pat += strspn(pat, "/");
-	n = strcspn(pat, "*?[");
-	if (pat[n] != '\0')
-		while (n > 0 && pat[n - 1] != '/')
-			n--;
-	while (n > 0 && pat[n - 1] == '/')
-		n--;
-	if (base == NULL || n == 0)
+	if (base == NULL || *pat == '\0')
 		return false;
-	prefix = xstrndup(pat, n);
-	full = path_join(base, prefix);
-	below = path_is_below(full, path);
-	free(prefix);
-	free(full);
-	return below;
+	rel = path_rel(path, base);
+	if (rel != NULL)
+		return goes_on_below(pat, rel);
+	return path_is_below(base, path);
 }
 
 bool
@@ -316,18 +331,18 @@ rule_lies_below(
 
 	if (p != NULL && strcmp(p, "~") == 0)
 		return where->home != NULL && path_is_below(where->home, path);
-	if (p == NULL || strchr(p, '/') == NULL)
+	if (p == NULL || strchr(p, '/') == NULL || text_starts(p, "**/"))
 		return false; /* of any directory: rule_covers_path() */
 	if (text_starts(p, "//"))
-		return prefix_below(p, "/", path);
+		return speaks_below(p, "/", path);
 	if (text_starts(p, "~/"))
-		return prefix_below(p + 1, where->home, path);
+		return speaks_below(p + 1, where->home, path);
 	if (*p == '/')
-		return prefix_below(p, where->workspace, path);
+		return speaks_below(p, where->workspace, path);
 	if (text_starts(p, "./"))
-		return prefix_below(p + 2, where->cwd, path);
-	return prefix_below(p, where->cwd, path) ||
-	    prefix_below(p, where->workspace, path);
+		return speaks_below(p + 2, where->cwd, path);
+	return speaks_below(p, where->cwd, path) ||
+	    speaks_below(p, where->workspace, path);
 }
 
 bool

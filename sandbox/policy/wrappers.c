@@ -60,6 +60,7 @@ static const struct wrapper wrappers[] = {
 	{ "faketime", WRAP_ARGV, 0, 1, NULL, "+ p=A --date-prog=Q" },
 	{ "gtimeout", WRAP_ARGV, 0, 1, NULL,
 	    "+ k=A s=A --kill-after=A --signal=A" },
+	{ "ifne", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "ionice", WRAP_ARGV, 0, 0, NULL,
 	    "+ c=A n=A p=A P=A u=A --class=A --classdata=A" },
 	/* the loader, whatever its name: see alias_of() */
@@ -67,10 +68,14 @@ static const struct wrapper wrappers[] = {
 	    "+ --library-path=A --preload=Q --audit=Q --argv0=A "
 	    "--inhibit-rpath=A --glibc-hwcaps-prepend=A "
 	    "--glibc-hwcaps-mask=A --list=N --verify=N" },
+	{ "lckdo", WRAP_ARGV, 0, 1, NULL, "+ W=A" },
+	{ "mispipe", WRAP_SHELL, WRAP_EACH, 0, NULL, "+" },
 	{ "nice", WRAP_ARGV, 0, 0, NULL, "+ n=A --adjustment=A" },
 	{ "nocache", WRAP_ARGV, 0, 0, NULL, "+ n=A" },
 	{ "nohup", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "numactl", WRAP_ARGV, 0, 0, NULL, "+ m=A N=A C=A i=A p=A" },
+	{ "pee", WRAP_SHELL, WRAP_EACH, 0, NULL, "" },
+	{ "pipesz", WRAP_ARGV, 0, 0, NULL, "+ s=A --set=A f=A n=A" },
 	{ "proxychains", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ f=A" },
 	{ "proxychains4", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ f=A" },
 	{ "runcon", WRAP_ARGV, 0, 1, NULL, "+ u=A r=A t=A l=A" },
@@ -85,15 +90,17 @@ static const struct wrapper wrappers[] = {
 	{ "torsocks", WRAP_ARGV, 0, 0, NULL, "+ u=A p=A" },
 	{ "toybox", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "ts", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "uclampset", WRAP_ARGV, 0, 0, NULL, "+ m=A M=A p=A" },
 	{ "unbuffer", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "watch", WRAP_SHELL, 0, 0, NULL,
 	    "+ n=A --interval=A q=A --equexit=A" },
 	{ "xargs", WRAP_INPUT, 0, 0, NULL,
-	    "+ a=A --arg-file=A d=A --delimiter=A E=A I=A i=O L=A l=O n=A "
+	    "+ a=L --arg-file=L d=A --delimiter=A E=A I=A i=O L=A l=O n=A "
 	    "--max-args=A P=A --max-procs=A s=A --max-chars=A --replace=O "
 	    "--max-lines=O --process-slot-var=A" },
+	{ "zrun", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "parallel", WRAP_SHELL, WRAP_LISTED, 0, NULL,
-	    "+ --version=N --help=N --citation=N j=A --jobs=A a=A --arg-file=A S=Q --sshlogin=Q I=A n=A N=A "
+	    "+ --version=N --help=N --citation=N j=A --jobs=A a=L --arg-file=L S=Q --sshlogin=Q I=A n=A N=A "
 	    "L=A C=A --colsep=A d=A --delimiter=A P=A --timeout=A "
 	    "--retries=A --joblog=W --results=W --tmpdir=W --delay=A "
 	    "--workdir=A --wd=A --env=A --load=A --halt=A --rpl=Q "
@@ -135,7 +142,7 @@ static const struct wrapper wrappers[] = {
 	{ "pnpm", WRAP_ARGV, WRAP_OWN, 0, "dlx", "+ --package=A" },
 	{ "poetry", WRAP_ARGV, WRAP_OWN, 0, "run", "+" },
 	{ "prlimit", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ p=A o=A" },
-	{ "proot", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ r=A b=A w=A q=A R=A" },
+	{ "proot", WRAP_ARGV, WRAP_PRIV, 0, NULL, "+ r=A b=A w=A q=A R=A" },
 	{ "rlwrap", WRAP_ARGV, WRAP_POWER, 0, NULL, "+" },
 	{ "script", WRAP_ARGV, WRAP_POWER, 99, NULL,
 	    "c=X --command=X E=A I=W O=W B=W T=W" },
@@ -143,10 +150,12 @@ static const struct wrapper wrappers[] = {
 	    "+ e=A o=W p=A s=A u=A E=A a=A P=A S=A" },
 	{ "uv", WRAP_ARGV, WRAP_OWN, 0, "run",
 	    "+ p=A --python=A --with=A --extra=A --group=A --project=A "
-	    "--env-file=A m=Z" },
+	    "--env-file=L m=Z" },
 	{ "uvx", WRAP_ARGV, WRAP_OWN, 0, NULL,
 	    "+ --from=A --with=A p=A --python=A" },
-	{ "valgrind", WRAP_ARGV, WRAP_POWER, 0, NULL, "+" },
+	{ "valgrind", WRAP_ARGV, WRAP_POWER, 0, NULL,
+	    "+ --log-file=W --xml-file=W --callgrind-out-file=W "
+	    "--massif-out-file=W --cachegrind-out-file=W" },
 	{ "xvfb-run", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ n=A s=A e=W f=A p=A" },
 	{ "yarn", WRAP_ARGV, WRAP_OWN, 0, "exec", "+" },
 	{ "yarn", WRAP_ARGV, WRAP_OWN, 0, "dlx", "+ p=A" },
@@ -169,6 +178,7 @@ static const struct wrapper wrappers[] = {
 	{ "run0", WRAP_ARGV, WRAP_PRIV, 0, NULL, "+ u=A g=A D=A" },
 	{ "runuser", WRAP_ARGV, WRAP_PRIV, 0, NULL,
 	    "+ u=A g=A G=A c=X --command=X s=A" },
+	{ "schroot", WRAP_ARGV, WRAP_PRIV, 0, NULL, "+ c=A u=A d=A" },
 	{ "setpriv", WRAP_ARGV, WRAP_PRIV, 0, NULL,
 	    "+ --reuid=A --regid=A --groups=A" },
 	{ "ssh", WRAP_SHELL, WRAP_PRIV, 1, NULL,
@@ -186,6 +196,7 @@ static const struct wrapper wrappers[] = {
 	    "+ u=A --user=A g=A --group=A h=A --host=A p=A --prompt=A C=A "
 	    "r=A t=A T=A U=A D=A --chdir=A R=A --chroot=A" },
 	{ "sudoedit", WRAP_ARGV, WRAP_PRIV, 99, NULL, "+" },
+	{ "systemd-nspawn", WRAP_ARGV, WRAP_PRIV, 0, NULL, "+ D=A M=A u=A" },
 	{ "systemd-run", WRAP_ARGV, WRAP_PRIV, 0, NULL,
 	    "+ p=A u=A H=A M=A E=A t=F" },
 	{ "unshare", WRAP_ARGV, WRAP_PRIV, 0, NULL,

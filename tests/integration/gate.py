@@ -56,6 +56,14 @@ def command_line(box):
          "rule": "Bash(git log:*)", "layer": "command line"},
         {"command": "rm -r build", "verdict": "deny", "rule": "Bash(rm:*)",
          "layer": "command line"}], "parts")
+    lib.write(policy, json.dumps({"permissions": {"deny": ["Edit(/build)"]}}))
+    for command, lines in (("rm -rf build", 1), ("rm -rf build build", 1),
+                           ("ls; rm -rf build", 5), ("ls; ls", 1),
+                           ("rm build x; rm build y", 5)):
+        r = gate(box, "-C", repo, "--policy", policy, command)
+        lib.equal(len(r.out.splitlines()), lines,
+                  "%s: each part is said once" % command, r)
+    lib.write(policy, json.dumps({"permissions": {"default": "ask"}}))
     r = gate(box, "--policy", policy, "id; \x1b[31mx")
     lib.equal(r.status, 1, "the default of the policy", r)
     lib.check("\x1b" not in r.out, "what it shows is clean", r)
@@ -349,7 +357,7 @@ def hostile_settings(box):
 def patch_judged(box):
     """What a program wrote is in the patch, and rules about it hold there."""
     repo = box.repo("gate-patch", lib.small(**{"secret/a": "a\n"}))
-    write = "python3 -c \"open('secret/x', 'w').write('x')\""
+    write = "python3 -c \"open('sec' + 'ret/x', 'w').write('x')\""
     for rules, status in (({}, 0), ({"deny": ["Edit(/secret/**)"]}, 1)):
         with FakeServer(turns(("run_command", {"command": write})),
                         key=KEY) as s:
@@ -446,7 +454,7 @@ def write_asked(box):
 def tracer(box):
     """What the built-in model runs for itself is nothing that rules about paths
     ask about; candidates of one file are one question."""
-    for name in ("py-ledger", "c-jobqueue"):
+    for name in ("py-ledger", "c-jobqueue", "js-retry"):
         settings(box, {"deny": ["Edit(/migrations/**)", "Bash(curl:*)"]})
         repo = box.bug(name, place="traced-" + name)
         r = box.run(repo, "-t", lib.bug_info(name)["test"], "-n", "2",

@@ -721,8 +721,35 @@ class Again:
         self.box.__exit__()
 
 
+def builtin(b):
+    """What hooks say to the built-in model: a denial ends a hypothesis, as that
+    and as nothing that was found; what else they say is no part of a result."""
+    path = os.path.join(b.box.home, ".config/foray/settings.json")
+    say = ('echo \'{"hookSpecificOutput":{"hookEventName":"PostToolUse",'
+           '"additionalContext":"mind the style"}}\'')
+    for name, command_, status in (
+            ("denied", "echo not today >&2; exit 2", 1), ("told", say, 0)):
+        lib.write(path, json.dumps({"hooks": {"PostToolUse": [
+            group("*", hook(command_))]}}))
+        repo = b.box.repo("hooks-builtin-" + name, lib.SMALL)
+        r = b.box.run(repo, "-t", lib.SMALL_TEST, timeout=120)
+        lib.equal(r.status, status, "built-in, %s: status" % name, r)
+        ends = {(e["verdict"], e["reason"]) for e in r.all("summary")
+                if e["kind"] == "explore"}
+        if name == "denied":
+            lib.equal(ends, {("stuck", "denied by a hook: not today")},
+                      "built-in: a denial is reported as that", r)
+            lib.check(not any("none makes" in x for e in r.all("summary")
+                              for x in e["findings"]),
+                      "built-in: and nothing was ruled out", r)
+        else:
+            lib.check("fixed" in {x for x, _ in ends},
+                      "built-in: a note is no part of a result", r)
+
+
 ALL = (deciding, inputs, failures, everywhere, last_word, asked, workspace,
-       refused, guarded, compacted, terminal, at_once, killed, interrupted)
+       refused, guarded, compacted, terminal, builtin, at_once, killed,
+       interrupted)
 
 
 def main():

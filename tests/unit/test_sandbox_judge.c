@@ -230,6 +230,7 @@ static const struct row {
 #include "tests/unit/test_sandbox_judge_files.h"
 #include "tests/unit/test_sandbox_judge_rows.h"
 #include "tests/unit/test_sandbox_judge_ways.h"
+#include "tests/unit/test_sandbox_judge_writes.h"
 };
 
 static void

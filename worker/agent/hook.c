@@ -7,6 +7,7 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "common/notes.h"
 #include "common/text.h"
 #include "worker/agent/command.h"
 #include "worker/agent/exec.h"
@@ -270,12 +271,11 @@ hook_after(struct agent *a, const struct tool *t, const json_t *args,
 	in.input = strlen(input) <= INPUT_MAX ? input : NULL;
 	in.response = buf_str(&text);
 	if (ask(a, &in, &m, &e) < 0) {
-		add(r, "the hooks after this call did not run", e.text);
+		add(r, NOTE_UNHOOKED, e.text);
 	} else {
 		if (is_denied(m))
-			add(r, "a hook of the person objects",
-			    m->u.answer.reason);
-		add(r, "from a hook of the person", m->u.answer.context);
+			add(r, NOTE_OBJECTION, m->u.answer.reason);
+		add(r, NOTE_CONTEXT, m->u.answer.context);
 	}
 	msg_free(m);
 	free(input);
