@@ -15,6 +15,7 @@
 
 struct single {
 	struct net_rules rules;
+	char *own;
 	struct egress *egress;
 	struct audit *audit;
 	bool gone;
@@ -71,11 +72,45 @@ single_open(const struct strv *allow, struct single **ret, struct err *e)
 	struct single *s = xcalloc(1, sizeof *s);
 	int r = read_rules(allow, &s->rules, e);
 
-	if (r < 0 || s->rules.n == 0)
+	if (r < 0 || s->rules.n == 0) {
 		single_stop(s);
-	else
-		*ret = s;
-	return r;
+		return r;
+	}
+	s->own = net_rules_own(&s->rules);
+	*ret = s;
+	return 0;
+}
+
+const char *
+single_own(const struct single *s)
+{
+	return s != NULL ? s->own : NULL;
+}
+
+static void
+warn_of_loopback(const struct single *s)
+{
+	struct strv hosts = { 0 };
+	const struct target *t;
+	struct buf b;
+
+	buf_init(&b, 1024);
+	for (size_t i = 0; s->own != NULL && i < s->rules.n; i++) {
+		t = &s->rules.v[i].host;
+		if (!target_is_own(t) || strv_has(&hosts, t->host))
+			continue;
+		(void)buf_printf(
+		    &b, "%s%s", hosts.n > 0 ? " and " : "", t->host);
+		strv_add(&hosts, t->host);
+	}
+	if (hosts.n > 0)
+		log_warn("%s lead%s out of the sandbox, to this machine and "
+			 "what is allowed there: servers of the command's own "
+			 "are at %s",
+		    buf_str(&b), hosts.n > 1 ? "" : "s",
+		    net_rules_own_name(&s->rules));
+	strv_clear(&hosts);
+	buf_clear(&b);
 }
 
 int
@@ -89,6 +124,8 @@ single_start(struct single *s, struct err *e)
 		r = egress_start(
 		    &s->rules, STDERR_FILENO, record, s, &s->egress, e);
 	free(dir);
+	if (r == 0)
+		warn_of_loopback(s);
 	return r;
 }
 
@@ -131,5 +168,6 @@ single_stop(struct single *s)
 	egress_stop(s->egress);
 	audit_close(s->audit);
 	net_rules_clear(&s->rules);
+	free(s->own);
 	free(s);
 }

@@ -15,7 +15,11 @@ struct single;
 /* allow: hosts of the command line, besides those of the settings. *ret is NULL
  * when nothing is allowed: there is no network, and nothing to be done. */
 int single_open(const struct strv *allow, struct single **ret, struct err *e);
-/* The proxy and the record. */
+/* What the command reaches without the proxy, for a profile (profile.h); NULL:
+ * all of its loopback. Borrowed; s may be NULL. */
+const char *single_own(const struct single *s);
+/* The proxy and the record. Says whose loopback is whose, when a rule opens the
+ * machine's. */
 int single_start(struct single *s, struct err *e);
 /* The command's socket (sandbox/start.h); it is closed. */
 int single_listen(struct single *s, int *listen_fd, struct err *e);

@@ -30,6 +30,7 @@ struct waiting {
 struct network {
 	struct run *run;
 	struct net_rules rules;
+	char *own;
 	struct egress *egress;
 	struct loop_watch *turn, *accept;
 	int listen_fd;
@@ -152,11 +153,13 @@ network_create(
 	rc = net_rules_settings(&n->rules, network, e);
 	if (rc == 0)
 		rc = net_rules_strv(&n->rules, &r->o.allow_net, e);
-	if (rc < 0 || n->rules.n == 0)
+	if (rc < 0 || n->rules.n == 0) {
 		network_free(n);
-	else
-		*ret = n;
-	return rc;
+		return rc;
+	}
+	n->own = net_rules_own(&n->rules);
+	*ret = n;
+	return 0;
 }
 
 static int
@@ -224,7 +227,20 @@ network_free(struct network *n)
 		return;
 	network_stop(n);
 	net_rules_clear(&n->rules);
+	free(n->own);
 	free(n);
+}
+
+const char *
+network_own(const struct network *n)
+{
+	return n != NULL ? n->own : NULL;
+}
+
+const char *
+network_own_name(const struct network *n)
+{
+	return net_rules_own_name(&n->rules);
 }
 
 char *

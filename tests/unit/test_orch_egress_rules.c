@@ -176,11 +176,48 @@ test_limit(void **state unused_arg)
 	net_rules_clear(&r);
 }
 
+static void
+test_own(void **state unused_arg)
+{
+	static const struct {
+		const char *rules[4], *own, *name;
+	} cases[] = {
+		{ { "pypi.org", "10.1.2.3:80" }, NULL, "localhost" },
+		{ { "127.0.0.1:80" },
+		    "localhost,127.0.0.2,127.0.1.1,0.0.0.0,::1", "localhost" },
+		{ { "127.9.9.9" },
+		    "localhost,127.0.0.1,127.0.0.2,127.0.1.1,0.0.0.0,::1",
+		    "localhost" },
+		{ { "[::1]:80", "localhost:80" },
+		    "127.0.0.1,127.0.0.2,127.0.1.1,0.0.0.0,127.0.0.0/8",
+		    "0.0.0.0" },
+		{ { "*.localhost:80", "0.0.0.0:80" },
+		    "127.0.0.1,127.0.0.2,127.0.1.1,::1,127.0.0.0/8",
+		    "0.0.0.0" },
+	};
+	struct net_rules r;
+	char *own;
+	size_t i;
+
+	for (i = 0; i < nitems(cases); i++) {
+		r = make(cases[i].rules);
+		own = net_rules_own(&r);
+		if (cases[i].own == NULL)
+			assert_null(own);
+		else
+			assert_string_equal(own, cases[i].own);
+		assert_string_equal(net_rules_own_name(&r), cases[i].name);
+		free(own);
+		net_rules_clear(&r);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_match),
+		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_bad_rules),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_settings),

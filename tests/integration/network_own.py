@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Whose loopback it is: a command reaches servers of its own without the proxy
+in all their spellings, and this machine's where a rule opens it; and what it is
+told of what is refused."""
+import http.server
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+import threading
+
+import lib
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+    def do_GET(self):
+        body = b"the machine's\n"
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def serve():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+# A server of the command's own, then the words as a command with its port.
+OWN = r"""
+import http.server, subprocess, sys, threading
+class Handler(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "4")
+        self.end_headers()
+        self.wfile.write(b"own\n")
+s = http.server.ThreadingHTTPServer((sys.argv[1], 0), Handler)
+threading.Thread(target=s.serve_forever, daemon=True).start()
+for word in sys.argv[2:]:
+    subprocess.run(["sh", "-c", word.replace("PORT", str(s.server_port))])
+"""
+
+URLLIB = r"""
+import sys, urllib.request
+print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode(), end="")
+"""
+
+REQUESTS = r"""
+import sys, requests
+print(requests.get(sys.argv[1], timeout=10).text, end="")
+"""
+
+GO = r"""
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+)
+
+func main() {
+	r, err := http.Get(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	io.Copy(os.Stdout, r.Body)
+}
+"""
+
+
+class Bed:
+    def __init__(self, uid, server):
+        self.box = lib.Box(uid)
+        self.who = lib.user_name(uid)
+        self.port = server.server_port
+        self.repo = self.box.repo("tree", lib.small(**{
+            "own.py": OWN, "lib.py": URLLIB, "req.py": REQUESTS}))
+
+    def inside(self, command, *options, timeout=60):
+        return self.box.do("sandbox", "-C", self.repo, *options, "--", "sh",
+                           "-c", command, timeout=timeout)
+
+    def own(self, at, *words, allow=("public.test",)):
+        rules = [x for rule in allow for x in ("--allow-net", rule)]
+        return self.inside(shlex.join(["python3", "own.py", at, *words]),
+                           *rules)
+
+
+def programs(b):
+    """Those that are here, as a command with URL in it."""
+    all = [("urllib", "python3 lib.py URL")]
+    for name, line in (("curl", "curl -gsS -m 10 URL"),
+                       ("wget", "wget -q -T 10 -t 1 -O - URL")):
+        if shutil.which(name):
+            all.append((name, line))
+    if b.inside("python3 -c 'import requests'").status == 0:
+        all.append(("requests", "python3 req.py URL"))
+    if shutil.which("go"):
+        lib.write(os.path.join(b.repo, "get.go"), GO)
+        b.box.own()
+        r = b.inside("go build -o get get.go", timeout=300)
+        if r.status == 0:
+            all.append(("go", "./get URL"))
+    return all
+
+
+def own_loopback(b):
+    """A rule for some host takes no server of the command's own away."""
+    for name, line in programs(b):
+        hosts = ["127.0.0.1", "localhost", "127.0.0.2", "0.0.0.0"]
+        r = b.own("0.0.0.0", *[line.replace("URL", "http://%s:PORT/" % h)
+                               for h in hosts])
+        lib.check(r.out.split() == ["own"] * len(hosts),
+                  "%s: %s reaches its own servers" % (b.who, name), r)
+    if shutil.which("git"):
+        r = b.own("0.0.0.0", *["git ls-remote http://%s:PORT/ 2>&1" % h
+                               for h in ("127.0.0.2", "0.0.0.0")])
+        lib.check("403" not in r.out and r.out.count("not valid") == 2,
+                  b.who + ": git reaches its own servers", r)
+    r = b.inside("env", "--allow-net", "public.test")
+    lib.check("all_proxy" not in r.out.lower() and "[::1]" not in r.out,
+              b.who + ": nothing that programs die of", r)
+
+
+def machine(b):
+    """A rule for the machine's loopback has an effect by itself."""
+    if not shutil.which("curl"):
+        return
+    address, name = "127.0.0.1:%d" % b.port, "localhost:%d" % b.port
+    r = b.inside("curl -sS http://%s/; curl -sS http://%s/" % (address, name),
+                 "--allow-net", address)
+    lib.check(r.out == "the machine's\n" and "are at localhost" in r.err,
+              b.who + ": its address alone", r)
+    r = b.inside("curl -sS http://%s/; curl -sS http://%s/" % (address, name),
+                 "--allow-net", address, "--allow-net", name)
+    lib.check(r.out == "the machine's\n" * 2 and "are at 0.0.0.0" in r.err,
+              b.who + ": its address and its name", r)
+    for rules, at in (([address], "localhost"),
+                      ([address, name], "0.0.0.0")):
+        r = b.own("127.0.0.1", "curl -sS http://%s:PORT/" % at, allow=rules)
+        lib.check(r.out == "own\n", "%s: own servers beside %s" %
+                  (b.who, rules), r)
+    settings = os.path.join(b.box.home, ".config/foray/settings.json")
+    lib.write(settings, json.dumps({"network": {"allow": [address]}}))
+    b.box.own()
+    r = b.box.tool(b.repo, "run_command", {
+        "command": "curl -sS http://%s/; python3 own.py 127.0.0.1 "
+        "'curl -sS http://localhost:PORT/'" % address})
+    lib.check("the machine's\nown\n" in str(r.json.get("result")),
+              b.who + ": the same in a worker", r)
+    os.unlink(settings)
+
+
+the_server = serve()
+for the_uid in lib.users("ordinary"):
+    bed = Bed(the_uid, the_server)
+    with bed.box:
+        probe = bed.inside("echo works")
+        if probe.status == 125:
+            print(probe)
+            sys.exit(lib.SKIPPED)
+        for test in (own_loopback, machine):
+            test(bed)
+the_server.shutdown()
+the_server.server_close()
+lib.done()
