@@ -270,6 +270,7 @@ run(const struct nested *n, struct err *e)
 	}
 	if (late)
 		log_warn("killed: --max-time is over");
+	single_finish(d->net);
 	nest_stdin_close(s.fds[0], feeder);
 	fd_close(&sigfd);
 	return r;

@@ -8,6 +8,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "orchestrator/egress/refusals.h"
 #include "orchestrator/egress/server.h"
 #include "orchestrator/egress/single.h"
 #include "orchestrator/run/settings.h"
@@ -16,6 +17,7 @@
 struct single {
 	struct net_rules rules;
 	char *own;
+	struct refusals refused;
 	struct egress *egress;
 	struct audit *audit;
 	bool gone;
@@ -50,6 +52,8 @@ record(void *ctx, const char *worker, const char *act, const char *subject,
 	    detail, verdict, &e);
 	if (r < 0)
 		log_error("%s", e.text);
+	if (strcmp(verdict, "deny") == 0)
+		refusals_note(&s->refused, detail);
 	return r;
 }
 
@@ -161,6 +165,17 @@ single_turn(struct single *s)
 }
 
 void
+single_finish(struct single *s)
+{
+	if (s == NULL || s->egress == NULL)
+		return;
+	egress_stop(s->egress);
+	s->egress = NULL;
+	refusals_say(&s->refused, net_rules_own_name(&s->rules),
+	    "foray audit --sandbox");
+}
+
+void
 single_stop(struct single *s)
 {
 	if (s == NULL)
@@ -168,6 +183,7 @@ single_stop(struct single *s)
 	egress_stop(s->egress);
 	audit_close(s->audit);
 	net_rules_clear(&s->rules);
+	refusals_clear(&s->refused);
 	free(s->own);
 	free(s);
 }

@@ -26,7 +26,10 @@ int single_listen(struct single *s, int *listen_fd, struct err *e);
 /* To be watched for input, then single_turn(); -1: no more. */
 int single_fd(const struct single *s);
 void single_turn(struct single *s);
-/* The end, and its record. NULL is allowed. */
+/* The command has ended: so do its connections, and what was refused is told on
+ * stderr. NULL is allowed. */
+void single_finish(struct single *s);
+/* NULL is allowed. */
 void single_stop(struct single *s);
 
 /* The directory of the chain; yours. */

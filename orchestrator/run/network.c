@@ -11,6 +11,7 @@
 #include "common/fdpass.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "orchestrator/egress/refusals.h"
 #include "orchestrator/egress/server.h"
 #include "orchestrator/run/network.h"
 #include "orchestrator/run/watch.h"
@@ -31,6 +32,7 @@ struct network {
 	struct run *run;
 	struct net_rules rules;
 	char *own;
+	struct refusals refused;
 	struct egress *egress;
 	struct loop_watch *turn, *accept;
 	int listen_fd;
@@ -56,6 +58,8 @@ record(void *ctx, const char *worker, const char *act, const char *subject,
 		    watch_network(r, worker, subject, detail, verdict, &denied);
 	rc = audit_write(r->audit, run_now(r), worker, act, subject,
 	    held < 0 ? denied : detail, held < 0 ? "deny" : verdict, &e);
+	if (held >= 0 && strcmp(verdict, "deny") == 0)
+		refusals_note(&n->refused, detail);
 	free(denied);
 	if (rc < 0)
 		log_error("audit: %s", e.text);
@@ -216,6 +220,8 @@ network_stop(struct network *n)
 	n->accept = n->turn = NULL;
 	egress_stop(n->egress);
 	n->egress = NULL;
+	refusals_say(&n->refused, net_rules_own_name(&n->rules), "foray audit");
+	refusals_clear(&n->refused);
 	ipc_unlink(&n->file);
 	fd_close(&n->listen_fd);
 }

@@ -90,6 +90,14 @@ class Bed:
         return self.box.do("sandbox", "-C", self.repo, *options, "--", "sh",
                            "-c", command, timeout=timeout)
 
+    def settings(self, allow):
+        path = os.path.join(self.box.home, ".config/foray/settings.json")
+        if allow is None:
+            os.unlink(path)
+            return
+        lib.write(path, json.dumps({"network": {"allow": allow}}))
+        self.box.own()
+
     def own(self, at, *words, allow=("public.test",)):
         rules = [x for rule in allow for x in ("--allow-net", rule)]
         return self.inside(shlex.join(["python3", "own.py", at, *words]),
@@ -150,15 +158,111 @@ def machine(b):
         r = b.own("127.0.0.1", "curl -sS http://%s:PORT/" % at, allow=rules)
         lib.check(r.out == "own\n", "%s: own servers beside %s" %
                   (b.who, rules), r)
-    settings = os.path.join(b.box.home, ".config/foray/settings.json")
-    lib.write(settings, json.dumps({"network": {"allow": [address]}}))
-    b.box.own()
+    b.settings([address])
     r = b.box.tool(b.repo, "run_command", {
         "command": "curl -sS http://%s/; python3 own.py 127.0.0.1 "
         "'curl -sS http://localhost:PORT/'" % address})
     lib.check("the machine's\nown\n" in str(r.json.get("result")),
               b.who + ": the same in a worker", r)
-    os.unlink(settings)
+    b.settings(None)
+
+
+def advice(text):
+    """The options that a refusal tells of."""
+    found = re.search(r"To allow this one: (.*?), or in settings", text)
+    return shlex.split(found.group(1)) if found else []
+
+
+def followed(b):
+    """Who adds what a refusal says, as often as it says something, gets there;
+    and nothing is said of a rule that is there."""
+    if not shutil.which("curl"):
+        return
+    for url, most in (("http://localhost:%d/" % b.port, 1),
+                      ("http://127.0.0.1:%d/" % b.port, 1)):
+        for start in ([], ["--allow-net", "localhost:%d" % b.port],
+                      ["--allow-net", "127.0.0.1:%d" % b.port]):
+            rules = start or ["--allow-net", "public.test"]
+            said = 0
+            r = b.inside("curl -sS --noproxy x " + url, *rules)
+            while said < 5 and advice(r.out):
+                said += 1
+                new = advice(r.out)
+                lib.check(not set(new[1::2]) & set(rules[1::2]),
+                          "%s: %s needs %s beside %s" % (b.who, url, new,
+                                                         rules), r)
+                rules = rules + new
+                r = b.inside("curl -sS --noproxy x " + url, *rules)
+            lib.check(r.out == "the machine's\n" and said <= most,
+                      "%s: the advice for %s works, from %s" %
+                      (b.who, url, start), r)
+            # In the settings, too.
+            rules = [x for x in rules if x != "--allow-net"]
+            b.settings(rules)
+            r = b.inside("curl -sS --noproxy x " + url)
+            lib.check(r.out == "the machine's\n",
+                      "%s: as settings: %s" % (b.who, rules), r)
+            b.settings(None)
+    r = b.inside("curl -sS --noproxy x http://localhost:9/", "--allow-net",
+                 "localhost:9")
+    lib.check(advice(r.out)[:2] == ["--allow-net", "127.0.0.1:9"] and
+              "localhost:9" not in advice(r.out) and
+              "needs a rule of its own" in r.out,
+              b.who + ": the rule that is missing and no other", r)
+    for host, rule in (("example.org:443", "example.org"),
+                       ("example.org:80", "example.org"),
+                       ("example.org:8080", "example.org:8080"),
+                       ("10.1.2.3:81", "10.1.2.3:81"),
+                       ("[fd00::1]:81", "[fd00::1]:81"),
+                       ("[::1]:80", "[::1]:80")):
+        r = b.inside("curl -gsS --noproxy x http://%s/" % host, "--allow-net",
+                     "public.test")
+        lib.equal(advice(r.out), ["--allow-net", rule],
+                  "%s: advice for %s" % (b.who, host), r)
+        r = b.inside("true", *advice(r.out))
+        lib.check(r.status == 0, "%s: %s is a rule" % (b.who, rule), r)
+
+
+def told(b):
+    """What was refused is told at the end, in few and short lines."""
+    if not shutil.which("curl"):
+        return
+    def refused(r):
+        return [x for x in r.err.splitlines()
+                if x.startswith("foray: refused")]
+
+    r = b.inside("curl -sS https://example.org/; curl -s https://example.org/; "
+                 "curl -s http://localhost:81 --noproxy x; exit 3",
+                 "--allow-net", "public.test")
+    lib.equal(refused(r), [
+        "foray: refused example.org:443 (--allow-net example.org allows it)",
+        "foray: refused localhost:81 (--allow-net localhost:81 --allow-net "
+        "127.0.0.1:81 allow it; a server of the command's own is at "
+        "localhost:81)"], b.who + ": a line a host", r)
+    lib.equal(r.status, 3, b.who + ": the status stays")
+    long = ".".join("x" * 60 for _ in range(4))
+    r = b.inside("for i in 1 2 3 4 5 6 7 8 9 10 11 12; do curl -s "
+                 "https://a$i.%s/; done" % long, "--allow-net", "public.test")
+    lib.check(len(refused(r)) == 9 and max(map(len, refused(r))) < 200 and
+              "4 more requests" in refused(r)[-1] and
+              "foray audit --sandbox" in refused(r)[-1],
+              b.who + ": few lines, and short", r)
+    r = b.inside("curl -sS http://%s/" % ("127.0.0.1:%d" % b.port),
+                 "--allow-net", "127.0.0.1:%d" % b.port)
+    lib.equal(refused(r), [], b.who + ": nothing was refused")
+    b.settings(["public.test"])
+    r = b.box.tool(b.repo, "run_command", {
+        "command": "curl -sS https://example.org/; curl -s https://b.test/; "
+        "curl -s https://b.test/; echo end"})
+    lib.check(str(r.json.get("result")).endswith(
+        "end\n\n[network: not allowed by the person, so refused: "
+        "example.org:443, b.test:443]"),
+              b.who + ": in the result of a worker's command", r)
+    lib.equal(len(refused(r)), 2, b.who + ": and at the end of a run", r)
+    r = b.box.tool(b.repo, "run_command", {"command": "echo end"})
+    lib.check("[network" not in str(r.json.get("result")),
+              b.who + ": only what was refused it", r)
+    b.settings(None)
 
 
 the_server = serve()
@@ -169,7 +273,7 @@ for the_uid in lib.users("ordinary"):
         if probe.status == 125:
             print(probe)
             sys.exit(lib.SKIPPED)
-        for test in (own_loopback, machine):
+        for test in (own_loopback, machine, followed, told):
             test(bed)
 the_server.shutdown()
 the_server.server_close()

@@ -34,3 +34,19 @@ egress_hand_out(int *listen_fd, int *ret_line, struct err *e)
 	*ret_line = fd;
 	return 0;
 }
+
+void
+egress_refused(int line_fd, struct strv *ret)
+{
+	char text[EGRESS_TOLD_MAX + 1], *p = text;
+	ssize_t n = recv(line_fd, text, sizeof text - 1, MSG_DONTWAIT);
+	size_t len;
+
+	strv_clear(ret);
+	text[n > 0 ? n : 0] = '\0';
+	for (; *p != '\0'; p += len + (p[len] == '\n')) {
+		len = strcspn(p, "\n");
+		if (len > 0)
+			strv_addn(ret, p, len);
+	}
+}
