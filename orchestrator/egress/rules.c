@@ -33,6 +33,10 @@ common_mistake(const char *s)
 	if (strstr(s, "://") != NULL || strchr(s, '/') != NULL)
 		return "it is a URL or a network: give the host alone, without "
 		       "scheme and path";
+	if (strpbrk(s, ", ") != NULL)
+		return "it is several: repeat the option, --allow-net a "
+		       "--allow-net b, or in the settings give each a string "
+		       "of its own in the list";
 	if (strchr(s, '@') != NULL)
 		return "a user name has no place here";
 	if (strcmp(s, "*") == 0 || text_starts(s, "*:"))

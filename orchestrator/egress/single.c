@@ -1,6 +1,8 @@
 #include "common/compat.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 
 struct single {
 	struct net_rules rules;
+	size_t n_settings; /* of the rules, the first ones */
 	char *own;
 	struct refusals refused;
 	struct egress *egress;
@@ -34,6 +37,22 @@ single_dir(char **ret, struct err *e)
 	*ret = path_join(state, "sandbox");
 	free(state);
 	return 0;
+}
+
+bool
+single_recorded(const char *dir)
+{
+	static const char *const files[] = { "audit.jsonl", "audit.head" };
+	bool some = false;
+	struct stat st;
+	char *path;
+
+	for (size_t i = 0; i < nitems(files); i++) {
+		path = path_join(dir, files[i]);
+		some = some || lstat(path, &st) == 0 || errno != ENOENT;
+		free(path);
+	}
+	return some;
 }
 
 static int
@@ -58,23 +77,25 @@ record(void *ctx, const char *worker, const char *act, const char *subject,
 }
 
 static int
-read_rules(const struct strv *allow, struct net_rules *ret, struct err *e)
+read_rules(const struct strv *allow, struct single *s, struct err *e)
 {
 	json_t *settings = NULL;
 	int r;
 
 	if ((r = settings_load(&settings, e)) < 0)
 		return r;
-	r = net_rules_settings(ret, json_object_get(settings, "network"), e);
+	r = net_rules_settings(
+	    &s->rules, json_object_get(settings, "network"), e);
 	json_decref(settings);
-	return r < 0 ? r : net_rules_strv(ret, allow, e);
+	s->n_settings = s->rules.n;
+	return r < 0 ? r : net_rules_strv(&s->rules, allow, e);
 }
 
 int
 single_open(const struct strv *allow, struct single **ret, struct err *e)
 {
 	struct single *s = xcalloc(1, sizeof *s);
-	int r = read_rules(allow, &s->rules, e);
+	int r = read_rules(allow, s, e);
 
 	if (r < 0 || s->rules.n == 0) {
 		single_stop(s);
@@ -89,6 +110,21 @@ const char *
 single_own(const struct single *s)
 {
 	return s != NULL ? s->own : NULL;
+}
+
+const char *
+single_own_name(const struct single *s)
+{
+	return single_own(s) != NULL ? net_rules_own_name(&s->rules) : NULL;
+}
+
+void
+single_hosts(const struct single *s,
+    void (*fn)(void *ctx, const char *host, const char *from), void *ctx)
+{
+	for (size_t i = 0; s != NULL && i < s->rules.n; i++)
+		fn(ctx, s->rules.v[i].text,
+		    i < s->n_settings ? "settings.json" : "--allow-net");
 }
 
 static void

@@ -18,6 +18,13 @@ int single_open(const struct strv *allow, struct single **ret, struct err *e);
 /* What the command reaches without the proxy, for a profile (profile.h); NULL:
  * all of its loopback. Borrowed; s may be NULL. */
 const char *single_own(const struct single *s);
+/* Each host that is allowed, and where that was said: fn(ctx, "pypi.org",
+ * "--allow-net") or "settings.json". s may be NULL. */
+void single_hosts(const struct single *s,
+    void (*fn)(void *ctx, const char *host, const char *from), void *ctx);
+/* Where servers of the command's own are, when single_own() is not NULL; else
+ * NULL. */
+const char *single_own_name(const struct single *s);
 /* The proxy and the record. Says whose loopback is whose, when a rule opens the
  * machine's. */
 int single_start(struct single *s, struct err *e);
@@ -34,5 +41,7 @@ void single_stop(struct single *s);
 
 /* The directory of the chain; yours. */
 int single_dir(char **ret, struct err *e);
+/* Is there one? A part of it is one, and damaged. */
+bool single_recorded(const char *dir);
 
 #endif

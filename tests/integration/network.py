@@ -208,7 +208,8 @@ def allowed(b):
                  "no_proxy", "NO_PROXY"):
         lib.check(name + "=" in r.out, "%s: %s is set" % (b.who, name), r)
     for rules, said in (([], "network         none"),
-                        (["--allow-net", "pypi.org"], "network.allow")):
+                        (["--allow-net", "pypi.org"],
+                         "network         pypi.org (--allow-net)\n")):
         r = b.box.do("sandbox", "-C", b.repo, "--explain", *rules)
         lib.check(said in r.out and ("_proxy" in r.out) == bool(rules),
                   "%s: explained, %s" % (b.who, rules), r)

@@ -265,6 +265,43 @@ def told(b):
     b.settings(None)
 
 
+def explained(b):
+    """Which hosts, and where that was said; what is written wrongly."""
+    b.settings(["pypi.org", "*.npmjs.org:443"])
+    options = ["--allow-net", "127.0.0.1:%d" % b.port, "--explain"]
+    r = b.box.do("sandbox", "-C", b.repo, *options)
+    words = " ".join(r.out.split())
+    lib.check("network pypi.org (settings.json), *.npmjs.org:443 "
+              "(settings.json), 127.0.0.1:%d (--allow-net)" % b.port in words
+              and "own are at localhost" in words, b.who + ": explained", r)
+    r = b.box.do("sandbox", "-C", b.repo, *options, "--json")
+    lib.equal(r.json["network"], [
+        {"host": "pypi.org", "from": "settings.json"},
+        {"host": "*.npmjs.org:443", "from": "settings.json"},
+        {"host": "127.0.0.1:%d" % b.port, "from": "--allow-net"}],
+        b.who + ": explained as data")
+    b.settings(None)
+    for rule in ("a.org,b.org", "a.org b.org"):
+        r = b.inside("true", "--allow-net", rule)
+        lib.check(r.status == 125 and "repeat the option" in r.err,
+                  "%s: %s" % (b.who, rule), r)
+
+
+def unrecorded(b):
+    """There is nothing to audit, which is no failure; a part of it is one."""
+    record = os.path.join(b.box.state, "foray/sandbox")
+    shutil.rmtree(record, ignore_errors=True)
+    for options in ([], ["--verify"]):
+        r = b.box.do("audit", "--sandbox", *options)
+        lib.check(r.status == 0 and r.out == "" and
+                  "nothing is recorded" in r.err and "ENOENT" not in r.err,
+                  "%s: no record %s" % (b.who, options), r)
+    b.inside("true", "--allow-net", "public.test")
+    os.unlink(os.path.join(record, "audit.jsonl"))
+    r = b.box.do("audit", "--sandbox", "--verify")
+    lib.check(r.status != 0, b.who + ": a record without its lines", r)
+
+
 the_server = serve()
 for the_uid in lib.users("ordinary"):
     bed = Bed(the_uid, the_server)
@@ -273,7 +310,7 @@ for the_uid in lib.users("ordinary"):
         if probe.status == 125:
             print(probe)
             sys.exit(lib.SKIPPED)
-        for test in (own_loopback, machine, followed, told):
+        for test in (unrecorded, own_loopback, machine, followed, told, explained):
             test(bed)
 the_server.shutdown()
 the_server.server_close()
