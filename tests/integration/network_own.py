@@ -259,6 +259,11 @@ def told(b):
         "example.org:443, b.test:443]"),
               b.who + ": in the result of a worker's command", r)
     lib.equal(len(refused(r)), 2, b.who + ": and at the end of a run", r)
+    r = b.box.run(b.repo, "-t", "curl -sSf https://example.org/ -o /dev/null; "
+                  "sh test.sh", timeout=120)
+    lib.check(r.status == 0 and refused(r) == [
+        "foray: refused example.org:443 (--allow-net example.org allows it)"],
+        b.who + ": once at the end of a run", r)
     r = b.box.tool(b.repo, "run_command", {"command": "echo end"})
     lib.check("[network" not in str(r.json.get("result")),
               b.who + ": only what was refused it", r)

@@ -7,6 +7,7 @@
 
 #include "common/fdio.h"
 #include "common/fdpass.h"
+#include "common/text.h"
 #include "sandbox/profile.h"
 #include "worker/agent/egress.h"
 
@@ -49,4 +50,24 @@ egress_refused(int line_fd, struct strv *ret)
 		if (len > 0)
 			strv_addn(ret, p, len);
 	}
+}
+
+/* The command was told in ways that it may not show. */
+void
+egress_say(const struct strv *hosts, struct buf *ret)
+{
+	char shown[128];
+	size_t i;
+
+	for (i = 0; i < hosts->n; i++) {
+		text_escape_to(
+		    shown, sizeof shown, hosts->v[i], strlen(hosts->v[i]));
+		(void)buf_printf(ret, "%s%s",
+		    i > 0 ? ", "
+			  : "\n[network: not allowed by the person, so "
+			    "refused: ",
+		    shown);
+	}
+	if (hosts->n > 0)
+		(void)buf_adds(ret, "]");
 }

@@ -9,6 +9,7 @@
 #ifndef WORKER_AGENT_EGRESS_H
 #define WORKER_AGENT_EGRESS_H
 
+#include "common/buf.h"
 #include "common/err.h"
 #include "common/strv.h"
 
@@ -19,5 +20,7 @@ int egress_hand_out(int *listen_fd, int *ret_line, struct err *e);
  * lifeline. Does not wait. */
 #define EGRESS_TOLD_MAX 5000
 void egress_refused(int line_fd, struct strv *ret);
+/* As a last line of a result; nothing for none. */
+void egress_say(const struct strv *hosts, struct buf *ret);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
-#include "common/text.h"
 #include "worker/agent/agent.h"
 #include "worker/agent/command.h"
+#include "worker/agent/egress.h"
 #include "worker/agent/exec.h"
 #include "worker/agent/output.h"
 #include "worker/agent/tool.h"
@@ -33,23 +33,6 @@ open_full(struct agent *a, char *name, size_t size)
 	if (fd < 0)
 		name[0] = '\0';
 	return fd;
-}
-
-/* The command itself may have been told in ways that it does not show. */
-static void
-add_refused(const struct strv *hosts, struct tool_result *r)
-{
-	char shown[128];
-
-	if (hosts->n == 0)
-		return;
-	tool_printf(r, "\n[network: not allowed by the person, so refused:");
-	for (size_t i = 0; i < hosts->n; i++) {
-		text_escape_to(
-		    shown, sizeof shown, hosts->v[i], strlen(hosts->v[i]));
-		tool_printf(r, "%s %s", i > 0 ? "," : "", shown);
-	}
-	tool_printf(r, "]");
 }
 
 static void
@@ -102,7 +85,7 @@ run_command(struct agent *a, const json_t *args, struct tool_result *r)
 	} else if (*full != '\0') {
 		(void)unlinkat(a->fs.tmp_fd, full, 0);
 	}
-	add_refused(&x.refused, r);
+	egress_say(&x.refused, &r->text);
 	exec_clear(&x);
 	spec_clear(&spec);
 	buf_clear(&raw);
