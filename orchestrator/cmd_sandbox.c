@@ -53,16 +53,33 @@ const struct cmd cmd_sandbox = {
 	.run = cmd_sandbox_main,
 };
 
+static void
+add_host(void *ctx, const char *host, const char *from)
+{
+	strv_addf(ctx, "%s (%s)", host, from);
+}
+
+static void
+add_host_json(void *ctx, const char *host, const char *from)
+{
+	(void)json_array_append_new(
+	    ctx, json_pack("{s:s, s:s}", "host", host, "from", from));
+}
+
 static int
 print_explanation(const struct direct *d, bool json)
 {
+	struct explain_net net = { .own = single_own_name(d->net) };
 	struct cgroup_site site;
 	struct buf b;
-	json_t *j;
+	json_t *j, *hosts;
 	char *text;
 
 	if (json) {
 		j = spec_to_json(&d->spec);
+		hosts = json_array();
+		single_hosts(d->net, add_host_json, hosts);
+		(void)json_object_set_new(j, "network", hosts);
 		text = json_text(j);
 		json_decref(j);
 		(void)puts(text);
@@ -70,7 +87,8 @@ print_explanation(const struct direct *d, bool json)
 		return 0;
 	}
 	buf_init(&b, BUF_NOMAX);
-	explain(&d->view.def, &d->spec, d->tree.root, &b);
+	single_hosts(d->net, add_host, &net.hosts);
+	explain(&d->view.def, &d->spec, d->tree.root, &net, &b);
 	cgroup_find(&site);
 	if (site.kind == CGROUP_NONE)
 		(void)buf_printf(&b,
@@ -80,6 +98,7 @@ print_explanation(const struct direct *d, bool json)
 		    site.why);
 	cgroup_site_clear(&site);
 	(void)fputs(buf_str(&b), stdout);
+	strv_clear(&net.hosts);
 	buf_clear(&b);
 	return 0;
 }

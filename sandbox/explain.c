@@ -224,7 +224,22 @@ environment(struct out *o, const struct sandbox_spec *s)
 }
 
 static void
-reach(struct out *o, const struct sandbox_spec *s)
+network(struct out *o, const struct explain_net *net)
+{
+	begin(o, "network");
+	for (size_t i = 0; i < net->hosts.n; i++)
+		item(o, "%s", net->hosts.v[i]);
+	end(o, "none");
+	(void)buf_printf(o->b,
+	    net->own != NULL
+		? "%*sby a proxy; servers of the command's own are at %s\n"
+		: "%*sby a proxy; %s is the sandbox's own\n",
+	    INDENT, "", net->own != NULL ? net->own : "127.0.0.1");
+}
+
+static void
+reach(
+    struct out *o, const struct sandbox_spec *s, const struct explain_net *net)
 {
 	if (s->backend == BACKEND_CONTAINER) {
 		(void)buf_adds(o->b,
@@ -234,19 +249,23 @@ reach(struct out *o, const struct sandbox_spec *s)
 		note(o, "one layer less: SECURITY.md says what is weaker");
 		return;
 	}
-	(void)buf_adds(o->b,
-	    s->egress
-		? "network         hosts of network.allow and --allow-net, "
-		  "by a proxy;\n"
-		  "                127.0.0.1 is the sandbox's own\n"
-		: "network         none; 127.0.0.1 is the sandbox's own\n");
+	if (s->egress && net != NULL)
+		network(o, net);
+	else
+		(void)buf_adds(o->b,
+		    s->egress
+			? "network         hosts of network.allow and "
+			  "--allow-net, by a proxy;\n"
+			  "                127.0.0.1 is the sandbox's own\n"
+			: "network         none; 127.0.0.1 is the sandbox's "
+			  "own\n");
 	(void)buf_adds(
 	    o->b, "processes       it sees and signals its own only\n");
 }
 
 void
 explain(const struct profile_def *d, const struct sandbox_spec *s,
-    const char *tree, struct buf *ret)
+    const char *tree, const struct explain_net *net, struct buf *ret)
 {
 	const bool bare = s->backend == BACKEND_CONTAINER;
 	struct out o = { .b = ret };
@@ -260,7 +279,7 @@ explain(const struct profile_def *d, const struct sandbox_spec *s,
 	writable(&o, s, tree);
 	guarded(&o, s);
 	hidden(&o, s);
-	reach(&o, s);
+	reach(&o, s, net);
 	(void)buf_printf(ret,
 	    "system calls    refused: %smounts, namespaces,\n",
 	    s->ptrace && !bare ? "" : "ptrace, ");

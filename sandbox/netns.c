@@ -167,23 +167,21 @@ out:
 }
 
 void
-netns_proxy_env(struct strv *env)
+netns_proxy_env(struct strv *env, const char *own)
 {
 	static const char *const http[] = { "http_proxy", "https_proxy",
 		"HTTP_PROXY", "HTTPS_PROXY" };
-	static const char *const all[] = { "all_proxy", "ALL_PROXY" };
 	static const char *const none[] = { "no_proxy", "NO_PROXY" };
 	char url[64];
 
 	(void)snprintf(url, sizeof url, "http://127.0.0.1:%d", NETNS_PORT);
 	for (size_t i = 0; i < nitems(http); i++)
 		strv_setenv(env, http[i], url);
-	(void)snprintf(url, sizeof url, "socks5h://127.0.0.1:%d", NETNS_PORT);
-	for (size_t i = 0; i < nitems(all); i++)
-		strv_setenv(env, all[i], url);
+	/* No all_proxy: who heeds it alone is rare, and a program that can't
+	 * speak its scheme (httpx, SOCKS) would not start. */
 	for (size_t i = 0; i < nitems(none); i++)
-		strv_setenv(env, none[i], "localhost,127.0.0.1,::1");
-	strv_setenv(env, "NODE_USE_ENV_PROXY", "1"); /* it looks no more */
+		strv_setenv(env, none[i], own != NULL ? own : NETNS_OWN);
+	strv_setenv(env, "NODE_USE_ENV_PROXY", "1"); /* it asks to be told */
 }
 
 static int

@@ -28,9 +28,16 @@
 int netns_listen(
     int pidfd, pid_t pid, uint16_t port, int *ret_fd, struct err *e);
 
-/* The variables by which programs find a proxy, HTTP and SOCKS, at
- * NETNS_PORT; what is on the sandbox's own loopback goes there directly. */
-void netns_proxy_env(struct strv *env);
+/* The hosts of the sandbox's own loopback, which programs reach without the
+ * proxy: no_proxy as curl (git), wget, Python and Go understand it together.
+ * Some take a network, some a name or an address as it is written and nothing
+ * else. Not "[::1]": Python's urllib alone wants that, and httpx dies of it. */
+#define NETNS_OWN \
+	"localhost,127.0.0.1,127.0.0.2,127.0.1.1,0.0.0.0,::1,127.0.0.0/8"
+
+/* The variables by which programs find the HTTP proxy at NETNS_PORT. own:
+ * no_proxy; NULL: NETNS_OWN. */
+void netns_proxy_env(struct strv *env, const char *own);
 
 /* Is this a socket as netns_listen() makes it: listening, TCP over IPv4? For a
  * descriptor that somebody else has sent. 0 or ERR_DENIED. */

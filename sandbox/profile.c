@@ -242,7 +242,7 @@ egress(struct sandbox_spec *s, const struct profile *p)
 {
 	s->egress = p->egress;
 	if (p->egress)
-		netns_proxy_env(&s->env);
+		netns_proxy_env(&s->env, p->own_hosts);
 }
 
 /* --- the tree --------------------------------------------------------------

@@ -48,6 +48,7 @@ struct profile {
 				      renamed, since something below them is
 				      guarded; outer ones first */
 	bool egress; /* inner, direct: by a proxy to allowed hosts, netns.h */
+	const char *own_hosts; /* not by it: as netns_proxy_env() takes them */
 };
 
 /* Outer: the worker's. argv is set: the worker program. */

@@ -152,6 +152,7 @@ make_spec(struct direct *d, bool tty)
 		.pinned = &d->tree.pinned,
 		.shown = &d->tree.shown,
 		.egress = d->net != NULL,
+		.own_hosts = single_own(d->net),
 	};
 
 	profile_direct(&p, &d->spec);

@@ -287,6 +287,7 @@ run(const struct nested *n, struct err *e)
 		log_warn("killed: --max-time is over");
 	else if (r > 128 && ended == 0)
 		say_rlimit(&d->spec.limits, r);
+	single_finish(d->net);
 	nest_stdin_close(s.fds[0], feeder);
 	fd_close(&sigfd);
 	return r;

@@ -91,6 +91,22 @@ listener_close(struct proxy *p, struct listener *l, const char *how)
 			conn_finish(c, how);
 }
 
+/* Nothing waits for it: who does not read is not told. */
+void
+listener_tell(struct listener *l, const struct target *t)
+{
+	char line[TARGET_TEXT + 1];
+
+	target_text(t, line);
+	if (l->lifeline.fd < 0 || l->told.n >= LISTENER_TOLD ||
+	    strv_has(&l->told, line))
+		return;
+	strv_add(&l->told, line);
+	(void)strlcat(line, "\n", sizeof line);
+	(void)send(
+	    l->lifeline.fd, line, strlen(line), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 static void
 drop_hostile(struct proxy *p, struct tenant *t)
 {
@@ -205,6 +221,7 @@ listeners_sweep(struct proxy *p)
 
 	while ((l = TAILQ_FIRST(&p->dead_listeners)) != NULL) {
 		TAILQ_REMOVE(&p->dead_listeners, l, entry);
+		strv_clear(&l->told);
 		free(l);
 	}
 	/* A hostile one is remembered. */

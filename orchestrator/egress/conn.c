@@ -20,6 +20,7 @@
 #include "common/fdio.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "orchestrator/egress/advice.h"
 #include "orchestrator/egress/proxy_int.h"
 
 #define DISCARD_MAX ((uint64_t)1 << 20) /* read after a refusal */
@@ -106,10 +107,22 @@ static json_t *
 detail(const struct conn *c)
 {
 	char where[TARGET_TEXT] = "";
+	json_t *j, *allow;
 
-	if (c->state != CONN_END && c->status != 0)
-		return json_pack(
+	if (c->state != CONN_END && c->status != 0) {
+		j = json_pack(
 		    "{s:I, s:s}", "id", (json_int_t)c->id, "reason", c->why);
+		if (c->missing.n == 0)
+			return j;
+		allow = json_array();
+		for (size_t i = 0; i < c->missing.n; i++)
+			(void)json_array_append_new(
+			    allow, json_string(c->missing.v[i]));
+		target_text(&c->head.target, where);
+		(void)json_object_set_new(j, "host", json_string(where));
+		(void)json_object_set_new(j, "allow", allow);
+		return j;
+	}
 	if (c->state != CONN_END)
 		return json_pack(
 		    "{s:I, s:s}", "id", (json_int_t)c->id, "rule", c->rule);
@@ -151,10 +164,16 @@ conn_ask(struct conn *c)
 }
 
 void
-conn_answer(struct conn *c, bool ok)
+conn_answer(struct conn *c, bool ok, bool denied)
 {
 	if (c->gone || c->state != CONN_ASK)
 		return;
+	if (!ok && denied) {
+		strv_clear(&c->missing);
+		conn_refuse(c, 403,
+		    "a rule of the monitor denies it: the audit says which");
+		return;
+	}
 	if (!ok) {
 		conn_refuse(c, 500, "the record of it can't be written");
 		return;
@@ -181,6 +200,8 @@ judge(struct conn *c)
 	} else {
 		target_text(&c->head.target, where);
 		c->status = 403;
+		advice_missing(
+		    c->p->rules, &c->head.target, NULL, 0, &c->missing);
 		(void)snprintf(
 		    c->why, sizeof c->why, "%s is not in network.allow", where);
 	}

@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "common/fdio.h"
+#include "orchestrator/egress/advice.h"
 #include "orchestrator/egress/proxy_int.h"
 
 #define LOOKUPS_SHARE 16 /* of one worker at once */
 #define TRY_MS 4000      /* for an address when there are others */
+#define BODY_MAX 8192    /* of a refusal */
 
 /* --- refusals ------------------------------------------------------------ */
 
@@ -59,36 +61,58 @@ socks_code(unsigned status)
 	return status == 403 ? 2 : status == 502 ? 4 : status == 504 ? 6 : 1;
 }
 
+/* What would let it through; of a server of the command's own, how it is
+ * reached. */
+static void
+advise(const struct conn *c, struct buf *b)
+{
+	const struct net_rules *r = c->p->rules;
+
+	(void)buf_adds(b,
+	    "A sandboxed command reaches only the hosts that the person "
+	    "allows. To allow this one: ");
+	advice_options(&c->missing, b);
+	(void)buf_adds(b, ", or in settings.json \"network\": {\"allow\": [");
+	for (size_t i = 0; i < c->missing.n; i++)
+		(void)buf_printf(
+		    b, "%s\"%s\"", i > 0 ? ", " : "", c->missing.v[i]);
+	(void)buf_adds(b, "]}, beside what is there\n");
+	if (target_is_own(&c->head.target))
+		(void)buf_printf(b,
+		    "Asked of the proxy, %s is the machine outside. A server "
+		    "that the command started itself is at %s:%u, without the "
+		    "proxy (curl --noproxy '*')\n",
+		    c->head.target.host, net_rules_own_name(r),
+		    c->head.target.port);
+}
+
 /* pip and others show the line and no more: the why stands in it, too. */
 static void
 http_reply(struct conn *c)
 {
-	char where[TARGET_TEXT], body[1600];
+	struct buf b;
 	int n;
 
-	(void)snprintf(body, sizeof body, "foray: %s\n", c->why);
-	if (c->status == 403 && c->has_head) {
-		target_text(&c->head.target, where);
-		(void)snprintf(body, sizeof body,
-		    "foray: %s\nA sandboxed command reaches only the hosts "
-		    "that the person allows. To allow this one: in "
-		    "settings.json \"network\": {\"allow\": [\"%s\"]}, or the "
-		    "option --allow-net %s\n",
-		    c->why, where, where);
-	}
+	buf_init(&b, BODY_MAX);
+	(void)buf_printf(&b, "foray: %s\n", c->why);
+	if (c->status == 403 && c->missing.n > 0)
+		advise(c, &b);
 	n = snprintf(c->down.bytes, sizeof c->down.bytes,
 	    "HTTP/1.1 %u %s (foray: %s)\r\n"
 	    "Content-Type: text/plain; charset=utf-8\r\n"
 	    "Content-Length: %zu\r\nConnection: close\r\n"
 	    "Proxy-Connection: close\r\n\r\n%s",
-	    c->status, reason(c->status), c->why, strlen(body), body);
+	    c->status, reason(c->status), c->why, b.len, buf_str(&b));
 	c->down.len = (size_t)n; /* fits */
+	buf_clear(&b);
 }
 
 void
 conn_write_refusal(struct conn *c)
 {
 	c->down.at = c->down.len = 0;
+	if (c->status == 403 && c->has_head)
+		listener_tell(c->l, &c->head.target);
 	if (c->socks && c->greeted)
 		socks_reply(c, socks_code(c->status));
 	else if (!c->socks)
@@ -174,6 +198,9 @@ conn_resolved(struct conn *c, const struct answer *a)
 	for (i = 0; i < a->n; i++)
 		if (net_rules_address(c->p->rules, &a->addrs[i]))
 			c->addrs[c->n_addrs++] = a->addrs[i];
+		else if (target_is_own(&a->addrs[i]))
+			advice_missing(c->p->rules, &a->addrs[i], NULL, 0,
+			    &c->missing); /* the server may be there */
 	if (c->n_addrs > 0) {
 		c->deadline_ms = c->p->now + CONNECT_MS;
 		conn_connect(c);
@@ -189,9 +216,11 @@ conn_resolved(struct conn *c, const struct answer *a)
 	target_text(&a->addrs[0], where);
 	c->status = 403;
 	c->ended = "its address is refused";
+	advice_missing(
+	    c->p->rules, &c->head.target, a->addrs, a->n, &c->missing);
 	(void)snprintf(c->why, sizeof c->why,
-	    "%s leads to %s, which is no public address: only a rule for that "
-	    "very address in network.allow opens it",
+	    "%s is in network.allow, but leads to %s, which is no public "
+	    "address and needs a rule of its own",
 	    c->head.target.host, where);
 	conn_ask(c);
 }
@@ -226,13 +255,22 @@ try_address(struct conn *c)
 static void
 no_server(struct conn *c, int error)
 {
+	unsigned status = error == -ETIMEDOUT ? 504 : 502;
 	char where[TARGET_TEXT];
+	struct buf b;
 
 	target_text(&c->head.target, where);
 	c->addr = c->n_addrs - 1;
 	c->ended = "no connection";
-	conn_refuse(c, error == -ETIMEDOUT ? 504 : 502, "%s: %s", where,
-	    strerror(-error));
+	buf_init(&b, 1024);
+	if (c->missing.n > 0) {
+		(void)buf_adds(&b, " (its other address has no rule: ");
+		advice_options(&c->missing, &b);
+		(void)buf_adds(&b, ")");
+	}
+	conn_refuse(
+	    c, status, "%s: %s%s", where, strerror(-error), buf_str(&b));
+	buf_clear(&b);
 }
 
 /* The addresses from c->addr on, until one can be tried. */

@@ -22,6 +22,7 @@ enum order_kind {
 struct order {
 	uint32_t kind;
 	uint32_t ok;                 /* ANSWER: it is on record */
+	uint32_t denied;             /* else: by the parent, and on record */
 	uint64_t id;                 /* ANSWER: of the note */
 	char worker[CONTROL_WORKER]; /* LISTEN */
 };
@@ -37,7 +38,7 @@ struct note {
 	uint64_t id;
 	char worker[CONTROL_WORKER];
 	char subject[1024]; /* "CONNECT pypi.org:443" */
-	char detail[1024];  /* JSON */
+	char detail[2048];  /* JSON */
 };
 
 #endif

@@ -137,7 +137,7 @@ take_order(struct proxy *p)
 	if (c == NULL || !c->asked)
 		return;
 	c->asked = false;
-	conn_answer(c, o.ok != 0);
+	conn_answer(c, o.ok != 0, o.denied != 0);
 }
 
 /* --- names --------------------------------------------------------------- */
@@ -195,6 +195,7 @@ sweep(struct proxy *p)
 	while ((c = TAILQ_FIRST(&p->dead)) != NULL) {
 		TAILQ_REMOVE(&p->dead, c, entry);
 		head_clear(&c->head);
+		strv_clear(&c->missing);
 		free(c);
 	}
 	listeners_sweep(p);

@@ -4,6 +4,7 @@
 
 #include <sys/queue.h>
 
+#include "common/strv.h"
 #include "orchestrator/egress/control.h"
 #include "orchestrator/egress/head.h"
 #include "orchestrator/egress/proxy.h"
@@ -46,6 +47,7 @@ struct listener {
 	struct tenant *tenant;
 	struct watch listen, lifeline;
 	bool paused;
+	struct strv told; /* hosts that were refused */
 };
 
 /* One direction; the bytes are the connection's own. */
@@ -88,8 +90,9 @@ struct conn {
 	bool recorded;   /* that it was allowed: its end is noted, too */
 	unsigned status; /* 0: go on; else refuse, HTTP or (< 100) SOCKS */
 	char why[700];
-	const char *rule;  /* that allowed it */
-	const char *ended; /* how it ended, for the last note */
+	struct strv missing; /* rules (advice.h) */
+	const char *rule;    /* that allowed it */
+	const char *ended;   /* how it ended, for the last note */
 
 	bool looking; /* a lookup of ours is under way: it can't be freed */
 	bool gone;    /* but for that it would be */
@@ -127,6 +130,10 @@ void listener_add(
     struct proxy *p, const char *worker, int listen_fd, int lifeline);
 void listener_event(struct proxy *p, struct listener *l, const struct watch *w);
 void listeners_tick(struct proxy *p); /* those that paused */
+/* Its owner is told at the lifeline of a host that was refused: a line each,
+ * once, of LISTENER_TOLD at most. */
+#define LISTENER_TOLD 16
+void listener_tell(struct listener *l, const struct target *t);
 /* Its connections go with it. */
 void listener_close(struct proxy *p, struct listener *l, const char *how);
 void listeners_sweep(struct proxy *p); /* free what is not used any more */
@@ -134,8 +141,8 @@ void listeners_sweep(struct proxy *p); /* free what is not used any more */
 /* conn.c */
 void conn_create(struct proxy *p, struct listener *l, int fd);
 void conn_event(struct conn *c, struct watch *w, uint32_t events);
-/* Its note is on record (or can't be). */
-void conn_answer(struct conn *c, bool ok);
+/* Its note is on record (or can't be; or it was denied there). */
+void conn_answer(struct conn *c, bool ok, bool denied);
 void conn_tick(struct conn *c);
 /* From outside: its sandbox is gone. Frees it, or lets its last note wait. */
 void conn_finish(struct conn *c, const char *how);

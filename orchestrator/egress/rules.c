@@ -4,6 +4,7 @@
 #include "common/text.h"
 #include "orchestrator/egress/rules.h"
 #include "orchestrator/gateway/address.h"
+#include "sandbox/netns.h"
 
 static int
 bad_rule(const char *text, const char *why, struct err *e)
@@ -32,6 +33,10 @@ common_mistake(const char *s)
 	if (strstr(s, "://") != NULL || strchr(s, '/') != NULL)
 		return "it is a URL or a network: give the host alone, without "
 		       "scheme and path";
+	if (strpbrk(s, ", ") != NULL)
+		return "it is several: repeat the option, --allow-net a "
+		       "--allow-net b, or in the settings give each a string "
+		       "of its own in the list";
 	if (strchr(s, '@') != NULL)
 		return "a user name has no place here";
 	if (strcmp(s, "*") == 0 || text_starts(s, "*:"))
@@ -155,4 +160,69 @@ net_rules_address(const struct net_rules *r, const struct target *addr)
 	(void)target_sockaddr(addr, &ss);
 	return address_is_public((const struct sockaddr *)&ss) ||
 	    net_rules_match(r, addr) != NULL;
+}
+
+/* --- whose loopback ------------------------------------------------------ */
+
+bool
+target_is_own(const struct target *t)
+{
+	static const unsigned char any[16], one[16] = { [15] = 1 };
+
+	switch (t->kind) {
+	case TARGET_NAME:
+		return strcmp(t->host, "localhost") == 0 ||
+		    text_ends(t->host, ".localhost");
+	case TARGET_IP4:
+		return t->addr[0] == 127 || memcmp(t->addr, any, 4) == 0;
+	case TARGET_IP6:
+		return memcmp(t->addr, any, 16) == 0 ||
+		    memcmp(t->addr, one, 16) == 0;
+	}
+	return false;
+}
+
+/* Does a rule speak of this one of the own hosts, which may be a network? */
+static bool
+is_taken(const struct net_rules *r, const char *own, size_t len)
+{
+	struct target t;
+	bool net = memchr(own, '/', len) != NULL;
+	size_t i;
+
+	if (!net && target_host(own, len, &t, NULL) < 0)
+		return false;
+	for (i = 0; i < r->n; i++)
+		if (net ? r->v[i].host.kind == TARGET_IP4 &&
+			    r->v[i].host.addr[0] == 127
+			: target_same_host(&r->v[i].host, &t))
+			return true;
+	return false;
+}
+
+char *
+net_rules_own(const struct net_rules *r)
+{
+	const char *p = NETNS_OWN;
+	struct buf b;
+	size_t len;
+
+	buf_init(&b, sizeof NETNS_OWN);
+	for (; *p != '\0'; p += len + (p[len] == ',')) {
+		len = strcspn(p, ",");
+		if (!is_taken(r, p, len))
+			(void)buf_printf(
+			    &b, "%s%.*s", b.len > 0 ? "," : "", (int)len, p);
+	}
+	if (strcmp(buf_str(&b), NETNS_OWN) != 0)
+		return buf_detach(&b, NULL);
+	buf_clear(&b);
+	return NULL;
+}
+
+const char *
+net_rules_own_name(const struct net_rules *r)
+{
+	return is_taken(r, "localhost", strlen("localhost")) ? "0.0.0.0"
+							     : "localhost";
 }

@@ -9,7 +9,8 @@
  * A name is allowed for the public addresses that it resolves to. Loopback,
  * private, link-local and the like (gateway/address.h) are reached only by a
  * rule that is that very address; 127.0.0.1 is then the loopback of the machine
- * that foray runs on. Case and a trailing dot do not matter (target.h).
+ * that foray runs on (and no sandbox's own any more: net_rules_own()). Case and
+ * a trailing dot do not matter (target.h).
  */
 #ifndef ORCHESTRATOR_EGRESS_RULES_H
 #define ORCHESTRATOR_EGRESS_RULES_H
@@ -47,5 +48,15 @@ const struct net_rule *net_rules_match(
 /* May this address (TARGET_IP4 or IP6) be connected to for a name that is
  * allowed? */
 bool net_rules_address(const struct net_rules *r, const struct target *addr);
+
+/* A loopback address, 0.0.0.0 or ::, "localhost" or a name below it. */
+bool target_is_own(const struct target *t);
+/* What of NETNS_OWN (sandbox/netns.h) stays a sandbox's own: a loopback that a
+ * rule speaks of is the machine's, so programs have to ask the proxy for it.
+ * Yours; NULL: all of it. */
+char *net_rules_own(const struct net_rules *r);
+/* A name by which commands reach servers of their own when that is so:
+ * "localhost" or else "0.0.0.0". */
+const char *net_rules_own_name(const struct net_rules *r);
 
 #endif

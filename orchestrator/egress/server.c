@@ -155,9 +155,12 @@ egress_fd(const struct egress *eg)
 }
 
 static int
-answer(struct egress *eg, uint64_t id, bool ok)
+answer(struct egress *eg, uint64_t id, int recorded)
 {
-	struct order o = { .kind = ORDER_ANSWER, .ok = ok, .id = id };
+	struct order o = { .kind = ORDER_ANSWER,
+		.ok = recorded >= 0,
+		.denied = recorded == ERR_DENIED,
+		.id = id };
 	struct pollfd p = { .fd = eg->control, .events = POLLOUT };
 	int r = fd_pass(eg->control, &o, sizeof o, NULL, 0);
 
@@ -178,7 +181,7 @@ take_note(struct egress *eg, struct note *n)
 	n->detail[sizeof n->detail - 1] = '\0';
 	r = eg->record(eg->ctx, n->worker, end ? "network_end" : "network",
 	    n->subject, n->detail, n->deny ? "deny" : "allow");
-	return end || eg->stopping ? 0 : answer(eg, n->id, r >= 0);
+	return end || eg->stopping ? 0 : answer(eg, n->id, r);
 }
 
 int

@@ -21,7 +21,9 @@ struct egress;
 
 /* Put on record, before it happens, what a worker asks for: act is "network"
  * (verdict "allow" or "deny") or, after an allowed one, "network_end". subject
- * and detail (JSON) are UTF-8. Negative: it must not happen. */
+ * and detail (JSON) are UTF-8. Of what was denied detail has the "host" and
+ * port, and the rules that are missing ("allow", advice.h). Negative: it must
+ * not happen; ERR_DENIED: by a rule of the caller's, and that is on record. */
 typedef int (*egress_record)(void *ctx, const char *worker, const char *act,
     const char *subject, const char *detail, const char *verdict);
 

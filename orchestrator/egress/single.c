@@ -1,6 +1,8 @@
 #include "common/compat.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "orchestrator/egress/refusals.h"
 #include "orchestrator/egress/server.h"
 #include "orchestrator/egress/single.h"
 #include "orchestrator/run/settings.h"
@@ -15,6 +18,9 @@
 
 struct single {
 	struct net_rules rules;
+	size_t n_settings; /* of the rules, the first ones */
+	char *own;
+	struct refusals refused;
 	struct egress *egress;
 	struct audit *audit;
 	bool gone;
@@ -33,6 +39,22 @@ single_dir(char **ret, struct err *e)
 	return 0;
 }
 
+bool
+single_recorded(const char *dir)
+{
+	static const char *const files[] = { "audit.jsonl", "audit.head" };
+	bool some = false;
+	struct stat st;
+	char *path;
+
+	for (size_t i = 0; i < nitems(files); i++) {
+		path = path_join(dir, files[i]);
+		some = some || lstat(path, &st) == 0 || errno != ENOENT;
+		free(path);
+	}
+	return some;
+}
+
 static int
 record(void *ctx, const char *worker, const char *act, const char *subject,
     const char *detail, const char *verdict)
@@ -49,33 +71,86 @@ record(void *ctx, const char *worker, const char *act, const char *subject,
 	    detail, verdict, &e);
 	if (r < 0)
 		log_error("%s", e.text);
+	if (strcmp(verdict, "deny") == 0)
+		refusals_note(&s->refused, detail);
 	return r;
 }
 
 static int
-read_rules(const struct strv *allow, struct net_rules *ret, struct err *e)
+read_rules(const struct strv *allow, struct single *s, struct err *e)
 {
 	json_t *settings = NULL;
 	int r;
 
 	if ((r = settings_load(&settings, e)) < 0)
 		return r;
-	r = net_rules_settings(ret, json_object_get(settings, "network"), e);
+	r = net_rules_settings(
+	    &s->rules, json_object_get(settings, "network"), e);
 	json_decref(settings);
-	return r < 0 ? r : net_rules_strv(ret, allow, e);
+	s->n_settings = s->rules.n;
+	return r < 0 ? r : net_rules_strv(&s->rules, allow, e);
 }
 
 int
 single_open(const struct strv *allow, struct single **ret, struct err *e)
 {
 	struct single *s = xcalloc(1, sizeof *s);
-	int r = read_rules(allow, &s->rules, e);
+	int r = read_rules(allow, s, e);
 
-	if (r < 0 || s->rules.n == 0)
+	if (r < 0 || s->rules.n == 0) {
 		single_stop(s);
-	else
-		*ret = s;
-	return r;
+		return r;
+	}
+	s->own = net_rules_own(&s->rules);
+	*ret = s;
+	return 0;
+}
+
+const char *
+single_own(const struct single *s)
+{
+	return s != NULL ? s->own : NULL;
+}
+
+const char *
+single_own_name(const struct single *s)
+{
+	return single_own(s) != NULL ? net_rules_own_name(&s->rules) : NULL;
+}
+
+void
+single_hosts(const struct single *s,
+    void (*fn)(void *ctx, const char *host, const char *from), void *ctx)
+{
+	for (size_t i = 0; s != NULL && i < s->rules.n; i++)
+		fn(ctx, s->rules.v[i].text,
+		    i < s->n_settings ? "settings.json" : "--allow-net");
+}
+
+static void
+warn_of_loopback(const struct single *s)
+{
+	struct strv hosts = { 0 };
+	const struct target *t;
+	struct buf b;
+
+	buf_init(&b, 1024);
+	for (size_t i = 0; s->own != NULL && i < s->rules.n; i++) {
+		t = &s->rules.v[i].host;
+		if (!target_is_own(t) || strv_has(&hosts, t->host))
+			continue;
+		(void)buf_printf(
+		    &b, "%s%s", hosts.n > 0 ? " and " : "", t->host);
+		strv_add(&hosts, t->host);
+	}
+	if (hosts.n > 0)
+		log_warn("%s lead%s out of the sandbox, to this machine and "
+			 "what is allowed there: servers of the command's own "
+			 "are at %s",
+		    buf_str(&b), hosts.n > 1 ? "" : "s",
+		    net_rules_own_name(&s->rules));
+	strv_clear(&hosts);
+	buf_clear(&b);
 }
 
 int
@@ -89,6 +164,8 @@ single_start(struct single *s, struct err *e)
 		r = egress_start(
 		    &s->rules, STDERR_FILENO, record, s, &s->egress, e);
 	free(dir);
+	if (r == 0)
+		warn_of_loopback(s);
 	return r;
 }
 
@@ -124,6 +201,17 @@ single_turn(struct single *s)
 }
 
 void
+single_finish(struct single *s)
+{
+	if (s == NULL || s->egress == NULL)
+		return;
+	egress_stop(s->egress);
+	s->egress = NULL;
+	refusals_say(&s->refused, net_rules_own_name(&s->rules),
+	    "foray audit --sandbox");
+}
+
+void
 single_stop(struct single *s)
 {
 	if (s == NULL)
@@ -131,5 +219,7 @@ single_stop(struct single *s)
 	egress_stop(s->egress);
 	audit_close(s->audit);
 	net_rules_clear(&s->rules);
+	refusals_clear(&s->refused);
+	free(s->own);
 	free(s);
 }

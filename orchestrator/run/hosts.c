@@ -323,6 +323,8 @@ hosts_start_local(struct hosts *hs, struct err *e)
 		char *network = hosts_network(hs);
 
 		strv_addf(&argv, "--network=%s", network);
+		if (hs->o.own_hosts != NULL)
+			strv_addf(&argv, "--own-hosts=%s", hs->o.own_hosts);
 		free(network);
 	}
 	host_env(&env);

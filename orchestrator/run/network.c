@@ -11,6 +11,7 @@
 #include "common/fdpass.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "orchestrator/egress/refusals.h"
 #include "orchestrator/egress/server.h"
 #include "orchestrator/run/network.h"
 #include "orchestrator/run/watch.h"
@@ -30,6 +31,8 @@ struct waiting {
 struct network {
 	struct run *run;
 	struct net_rules rules;
+	char *own;
+	struct refusals refused;
 	struct egress *egress;
 	struct loop_watch *turn, *accept;
 	int listen_fd;
@@ -55,6 +58,8 @@ record(void *ctx, const char *worker, const char *act, const char *subject,
 		    watch_network(r, worker, subject, detail, verdict, &denied);
 	rc = audit_write(r->audit, run_now(r), worker, act, subject,
 	    held < 0 ? denied : detail, held < 0 ? "deny" : verdict, &e);
+	if (held >= 0 && strcmp(verdict, "deny") == 0)
+		refusals_note(&n->refused, detail);
 	free(denied);
 	if (rc < 0)
 		log_error("audit: %s", e.text);
@@ -152,11 +157,13 @@ network_create(
 	rc = net_rules_settings(&n->rules, network, e);
 	if (rc == 0)
 		rc = net_rules_strv(&n->rules, &r->o.allow_net, e);
-	if (rc < 0 || n->rules.n == 0)
+	if (rc < 0 || n->rules.n == 0) {
 		network_free(n);
-	else
-		*ret = n;
-	return rc;
+		return rc;
+	}
+	n->own = net_rules_own(&n->rules);
+	*ret = n;
+	return 0;
 }
 
 static int
@@ -213,6 +220,8 @@ network_stop(struct network *n)
 	n->accept = n->turn = NULL;
 	egress_stop(n->egress);
 	n->egress = NULL;
+	refusals_say(&n->refused, net_rules_own_name(&n->rules), "foray audit");
+	refusals_clear(&n->refused);
 	ipc_unlink(&n->file);
 	fd_close(&n->listen_fd);
 }
@@ -224,7 +233,20 @@ network_free(struct network *n)
 		return;
 	network_stop(n);
 	net_rules_clear(&n->rules);
+	free(n->own);
 	free(n);
+}
+
+const char *
+network_own(const struct network *n)
+{
+	return n != NULL ? n->own : NULL;
+}
+
+const char *
+network_own_name(const struct network *n)
+{
+	return net_rules_own_name(&n->rules);
 }
 
 char *

@@ -25,6 +25,11 @@ int network_start(struct network *n, struct err *e);
 void network_stop(struct network *n);
 void network_free(struct network *n);
 
+/* What commands reach without it, when that is not all of their loopback
+ * (net_rules_own()); NULL. Borrowed. */
+const char *network_own(const struct network *n);
+/* How they reach servers of their own then. */
+const char *network_own_name(const struct network *n);
 /* "pypi.org, *.npmjs.org:443", for a model or a person; "" for NULL. Yours. */
 char *network_hosts(const struct network *n);
 

@@ -40,15 +40,22 @@ static const char system_prompt[] =
 char *
 prompt_system(const struct run *r)
 {
-	char *hosts = network_hosts(r->network), *way, *ret;
+	char *hosts = network_hosts(r->network), *own, *way, *ret;
 
 	way = *hosts == '\0'
 	    ? xstrdup("without network")
 	    : xasprintf("and your commands reach no host but, by the proxy "
 			"that http_proxy and https_proxy name, %s",
 		  hosts);
-	ret = xasprintf(system_prompt, way);
+	own = network_own(r->network) == NULL
+	    ? xstrdup(way)
+	    : xasprintf("%s (the loopback addresses among them are those of "
+			"the machine outside; servers that your commands "
+			"start are at %s)",
+		  way, network_own_name(r->network));
+	ret = xasprintf(system_prompt, own);
 	free(hosts);
+	free(own);
 	free(way);
 	return ret;
 }

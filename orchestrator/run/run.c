@@ -306,6 +306,7 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 	o.profile = profile;
 	o.backend = r->o.backend;
 	o.network = r->network != NULL;
+	o.own_hosts = network_own(r->network);
 	/* One more, so that a verification never waits. */
 	o.slots = r->o.workers + 1;
 	if (o.slots > RUN_MAX_WORKERS)

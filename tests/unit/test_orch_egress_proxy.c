@@ -362,6 +362,44 @@ test_private_name(void **state unused_arg)
 	expect_end("its address is refused");
 }
 
+/* Once a host, to who holds the lifeline. */
+static void
+test_told(void **state unused_arg)
+{
+	char line[64];
+	ssize_t n;
+	int fd, i;
+
+	for (i = 0; i < 2; i++) {
+		fd = client("CONNECT example.org:443 HTTP/1.1\r\n\r\n");
+		(void)request(fd, true, "CONNECT example.org:443");
+		assert_non_null(
+		    strstr(hear(fd), "--allow-net example.org, or"));
+		fd_close(&fd);
+	}
+	n = recv(bed.lifeline, line, sizeof line, MSG_DONTWAIT);
+	assert_int_equal(n, strlen("example.org:443\n"));
+	assert_memory_equal(line, "example.org:443\n", (size_t)n);
+	assert_false(readable(bed.lifeline, 0));
+}
+
+/* By a rule of the parent's: what it says is no advice, and no lie. */
+static void
+test_monitor(void **state unused_arg)
+{
+	int fd = client("CONNECT 127.0.0.1:%u HTTP/1.1\r\n\r\n");
+	struct note n = note();
+	struct order o = { .kind = ORDER_ANSWER, .denied = 1, .id = n.id };
+	char *text;
+
+	assert_int_equal(fd_pass(bed.control, &o, sizeof o, NULL, 0), 0);
+	text = hear(fd);
+	assert_non_null(strstr(text, "HTTP/1.1 403 "));
+	assert_non_null(strstr(text, "monitor"));
+	assert_null(strstr(text, "--allow-net"));
+	fd_close(&fd);
+}
+
 static void
 test_no_name(void **state unused_arg)
 {
@@ -532,6 +570,8 @@ main(void)
 		TEST(test_malformed),
 		TEST(test_smuggling),
 		TEST(test_private_name),
+		TEST(test_told),
+		TEST(test_monitor),
 		TEST(test_no_name),
 		TEST(test_socks),
 		TEST(test_lifeline),

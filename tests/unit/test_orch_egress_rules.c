@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "common/text.h"
+#include "orchestrator/egress/advice.h"
 #include "orchestrator/egress/rules.h"
 
 static struct net_rules
@@ -176,11 +177,101 @@ test_limit(void **state unused_arg)
 	net_rules_clear(&r);
 }
 
+static void
+test_own(void **state unused_arg)
+{
+	static const struct {
+		const char *rules[4], *own, *name;
+	} cases[] = {
+		{ { "pypi.org", "10.1.2.3:80" }, NULL, "localhost" },
+		{ { "127.0.0.1:80" },
+		    "localhost,127.0.0.2,127.0.1.1,0.0.0.0,::1", "localhost" },
+		{ { "127.9.9.9" },
+		    "localhost,127.0.0.1,127.0.0.2,127.0.1.1,0.0.0.0,::1",
+		    "localhost" },
+		{ { "[::1]:80", "localhost:80" },
+		    "127.0.0.1,127.0.0.2,127.0.1.1,0.0.0.0,127.0.0.0/8",
+		    "0.0.0.0" },
+		{ { "*.localhost:80", "0.0.0.0:80" },
+		    "127.0.0.1,127.0.0.2,127.0.1.1,::1,127.0.0.0/8",
+		    "0.0.0.0" },
+	};
+	struct net_rules r;
+	char *own;
+	size_t i;
+
+	for (i = 0; i < nitems(cases); i++) {
+		r = make(cases[i].rules);
+		own = net_rules_own(&r);
+		if (cases[i].own == NULL)
+			assert_null(own);
+		else
+			assert_string_equal(own, cases[i].own);
+		assert_string_equal(net_rules_own_name(&r), cases[i].name);
+		free(own);
+		net_rules_clear(&r);
+	}
+}
+
+static void
+test_advice(void **state unused_arg)
+{
+	static const struct {
+		const char *rules[3], *want, *addrs[4], *said;
+	} cases[] = {
+		{ { NULL }, "pypi.org:443", { NULL }, "--allow-net pypi.org" },
+		{ { "pypi.org" }, "pypi.org:81", { NULL },
+		    "--allow-net pypi.org:81" },
+		{ { "a.b" }, "localhost:80", { NULL },
+		    "--allow-net localhost:80 --allow-net 127.0.0.1:80" },
+		{ { "127.0.0.1:8" }, "localhost:8", { NULL },
+		    "--allow-net localhost:8" },
+		{ { "a.b" }, "a.b:443", { "10.1.2.3:443", "[fd00::1]:443" },
+		    "--allow-net 10.1.2.3:443 --allow-net '[fd00::1]:443'" },
+		{ { "a.b", "10.1.2.3" }, "a.b:443",
+		    { "10.1.2.3:443", "[fd00::1]:443" },
+		    "--allow-net '[fd00::1]:443'" },
+		{ { NULL }, "[2606:4700::1]:80", { NULL },
+		    "--allow-net '[2606:4700::1]'" },
+	};
+	struct target want, addrs[4];
+	struct strv missing = { 0 };
+	struct net_rules r;
+	struct buf b;
+	size_t i, n;
+
+	for (i = 0; i < nitems(cases); i++) {
+		r = make(cases[i].rules);
+		assert_int_equal(target_parse(cases[i].want,
+				     strlen(cases[i].want), 0, &want, NULL),
+		    0);
+		for (n = 0; cases[i].addrs[n] != NULL; n++)
+			assert_int_equal(
+			    target_parse(cases[i].addrs[n],
+				strlen(cases[i].addrs[n]), 0, &addrs[n], NULL),
+			    0);
+		advice_missing(&r, &want, addrs, n, &missing);
+		buf_init(&b, 4096);
+		advice_options(&missing, &b);
+		assert_string_equal(buf_str(&b), cases[i].said);
+		/* followed, it is enough */
+		assert_int_equal(net_rules_strv(&r, &missing, NULL), 0);
+		assert_non_null(net_rules_match(&r, &want));
+		while (n > 0)
+			assert_true(net_rules_address(&r, &addrs[--n]));
+		buf_clear(&b);
+		strv_clear(&missing);
+		net_rules_clear(&r);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_match),
+		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_advice),
 		cmocka_unit_test(test_bad_rules),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_settings),

@@ -184,7 +184,7 @@ test_build(void **state)
 
 	buf_init(&got, 1 << 20);
 	buf_init(&want, 1 << 20);
-	explain(&view.def, &spec, p.root, &got);
+	explain(&view.def, &spec, p.root, NULL, &got);
 	if (getenv("FORAY_GOLDEN_UPDATE") != NULL)
 		assert_int_equal(
 		    file_write(path, got.data, got.len, 0644, &e), 0);

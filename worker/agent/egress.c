@@ -7,6 +7,7 @@
 
 #include "common/fdio.h"
 #include "common/fdpass.h"
+#include "common/text.h"
 #include "sandbox/profile.h"
 #include "worker/agent/egress.h"
 
@@ -33,4 +34,40 @@ egress_hand_out(int *listen_fd, int *ret_line, struct err *e)
 	}
 	*ret_line = fd;
 	return 0;
+}
+
+void
+egress_refused(int line_fd, struct strv *ret)
+{
+	char text[EGRESS_TOLD_MAX + 1], *p = text;
+	ssize_t n = recv(line_fd, text, sizeof text - 1, MSG_DONTWAIT);
+	size_t len;
+
+	strv_clear(ret);
+	text[n > 0 ? n : 0] = '\0';
+	for (; *p != '\0'; p += len + (p[len] == '\n')) {
+		len = strcspn(p, "\n");
+		if (len > 0)
+			strv_addn(ret, p, len);
+	}
+}
+
+/* The command was told in ways that it may not show. */
+void
+egress_say(const struct strv *hosts, struct buf *ret)
+{
+	char shown[128];
+	size_t i;
+
+	for (i = 0; i < hosts->n; i++) {
+		text_escape_to(
+		    shown, sizeof shown, hosts->v[i], strlen(hosts->v[i]));
+		(void)buf_printf(ret, "%s%s",
+		    i > 0 ? ", "
+			  : "\n[network: not allowed by the person, so "
+			    "refused: ",
+		    shown);
+	}
+	if (hosts->n > 0)
+		(void)buf_adds(ret, "]");
 }

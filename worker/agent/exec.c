@@ -175,6 +175,8 @@ static void
 finish(struct exec *x)
 {
 	fd_close(&x->out_fd);
+	if (x->line_fd > 0)
+		egress_refused(x->line_fd, &x->refused);
 	fd_close(&x->line_fd);
 	x->ms = loop_now_ms() - x->started_ms;
 	x->ran = sandbox_finished(&x->proc, x->wait_status, &x->status);
@@ -372,6 +374,7 @@ exec_clear(struct exec *x)
 	buf_clear(&x->head);
 	free(x->tail);
 	x->tail = NULL;
+	strv_clear(&x->refused);
 	x->tail_at = 0;
 	x->tail_total = x->total = 0;
 	x->state = EXEC_IDLE;

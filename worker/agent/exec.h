@@ -16,6 +16,7 @@
 
 #include "common/buf.h"
 #include "common/err.h"
+#include "common/strv.h"
 #include "sandbox/start.h"
 
 #define EXEC_KEEP ((size_t)1 << 20)
@@ -55,9 +56,10 @@ struct exec {
 	uint64_t oom;  /* processes killed for want of memory meanwhile */
 	bool ran;      /* false: the sandbox could not be set up */
 	uint64_t ms;
-	uint64_t cpu_ms;  /* of all its processes; 0 when it was killed */
-	uint64_t rss_kib; /* of the largest of them */
-	uint64_t total;   /* bytes of output */
+	uint64_t cpu_ms;     /* of all its processes; 0 when it was killed */
+	uint64_t rss_kib;    /* of the largest of them */
+	uint64_t total;      /* bytes of output */
+	struct strv refused; /* hosts that the proxy refused it (egress.h) */
 
 	/* private */
 	struct sandbox_proc proc;

@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "worker/agent/agent.h"
 #include "worker/agent/command.h"
+#include "worker/agent/egress.h"
 #include "worker/agent/exec.h"
 #include "worker/agent/output.h"
 #include "worker/agent/tool.h"
@@ -84,6 +85,7 @@ run_command(struct agent *a, const json_t *args, struct tool_result *r)
 	} else if (*full != '\0') {
 		(void)unlinkat(a->fs.tmp_fd, full, 0);
 	}
+	egress_say(&x.refused, &r->text);
 	exec_clear(&x);
 	spec_clear(&spec);
 	buf_clear(&raw);

@@ -27,6 +27,7 @@ enum {
 	OPT_PROFILE,
 	OPT_SANDBOX,
 	OPT_NETWORK,
+	OPT_OWN_HOSTS,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -43,6 +44,7 @@ static const struct option long_options[] = {
 	{ "profile", required_argument, NULL, OPT_PROFILE },
 	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
 	{ "network", required_argument, NULL, OPT_NETWORK },
+	{ "own-hosts", required_argument, NULL, OPT_OWN_HOSTS },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -68,6 +70,7 @@ static const char help_text[] =
     "  --network SOCKET    give commands a way to allowed hosts by the proxy "
     "that\n"
     "                      takes their networks at this unix socket\n"
+    "  --own-hosts LIST    what they reach without it (default: their loopback)\n"
     "  --lifeline-fd N     end when the pipe on descriptor N is hung up\n"
     "  --help, --version\n";
 
@@ -164,6 +167,9 @@ take_option(struct options *o, int c)
 		break;
 	case OPT_NETWORK:
 		o->network = absolute(optarg, "--network");
+		break;
+	case OPT_OWN_HOSTS:
+		o->own_hosts = optarg;
 		break;
 	case OPT_HELP:
 		print(help_text);

@@ -10,6 +10,7 @@ struct options {
 	const char *scratch;   /* NULL: CACHE/scratch */
 	const char *cache;     /* NULL: the user's cache directory */
 	const char *network;   /* socket for commands' networks; NULL: none */
+	const char *own_hosts; /* without the proxy; NULL: the loopback */
 	uint64_t slots;        /* as many as there are processors, or told */
 	uint64_t spares;       /* workers that wait, of these (pool.h) */
 	uint64_t idle_exit_ms; /* 0: never */

@@ -391,6 +391,8 @@ place_prepare(const struct options *o, struct place *ret, struct err *e)
 	p.endpoint = xstrdup(o->connect);
 	if (o->network != NULL)
 		p.network = path_normal(o->network);
+	if (o->own_hosts != NULL)
+		p.own_hosts = xstrdup(o->own_hosts);
 	r = go_down(&p, ipc, e);
 out:
 	free(cache);
@@ -419,5 +421,6 @@ place_clear(struct place *p)
 	free(p->snapshots);
 	free(p->worker);
 	free(p->network);
+	free(p->own_hosts);
 	memset(p, 0, sizeof *p);
 }

@@ -35,6 +35,7 @@ struct place {
 	int bin_lock;
 	enum sandbox_backend backend;
 	char *network;    /* the orchestrator's socket for networks; or NULL */
+	char *own_hosts;  /* not by that way, as netns.h has them; or NULL */
 	int machine_proc; /* /proc as it was when we came: the machine's */
 };
 

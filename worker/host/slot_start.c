@@ -274,6 +274,7 @@ inner_profile(const struct slot *s, const struct order *o,
 	ret->workdir = o->workdir;
 	ret->tree_src = candidate && s->tmp == NULL ? "@merged" : o->root;
 	ret->egress = s->all->conf.place->network != NULL;
+	ret->own_hosts = s->all->conf.place->own_hosts;
 }
 
 static json_t *
