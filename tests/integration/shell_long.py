@@ -194,6 +194,10 @@ def literal(parts):
             return ...  # decoded; ours is right or wrong by its own test
         else:
             return None
+    # ~+, ~- and ~2 are directories that only a shell knows.
+    if parts and parts[0]["Type"] == "Lit" and \
+            parts[0]["Value"][:1] == "~" and re.match("~[-+0-9]", text):
+        return None
     return text
 
 
