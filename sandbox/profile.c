@@ -53,6 +53,24 @@ base(struct sandbox_spec *s, const struct profile_view *v)
 		spec_tmpfs(s, empty[i], SMALL_BYTES);
 }
 
+/* Its own lists of accounts: the one that it runs as has no entry here, or one
+ * with a home that is not there. The inner layer gets those of the outer one
+ * with all of /etc. By itself such a file could neither be mounted nor be
+ * mounted on: it has no name any more (bwrap removes it). */
+static void
+accounts(struct sandbox_spec *s, const struct profile_view *v, bool inside)
+{
+	for (size_t i = 0; inside && i < s->n_mounts; i++) {
+		if (s->mounts[i].kind == MOUNT_RO &&
+		    strcmp(s->mounts[i].dst, "/etc") == 0)
+			return;
+	}
+	if (v->passwd != NULL)
+		spec_mount(s, MOUNT_DATA, v->passwd, "/etc/passwd");
+	if (v->group != NULL)
+		spec_mount(s, MOUNT_DATA, v->group, "/etc/group");
+}
+
 /* The system and the toolchains. */
 static void
 tools(struct sandbox_spec *s, const struct profile *p, bool inside)
@@ -61,6 +79,7 @@ tools(struct sandbox_spec *s, const struct profile *p, bool inside)
 
 	mounts(s, &view_of(p)->show, inside);
 	mounts(s, &view_of(p)->late, inside);
+	accounts(s, view_of(p), inside);
 	if (t == NULL || !view_of(p)->def.toolchains)
 		return;
 	for (size_t i = 0; i < t->show.n; i++)
@@ -84,6 +103,7 @@ static bool
 shows(const struct sandbox_spec *s, const struct sandbox_mount *m)
 {
 	return m->kind == MOUNT_RO || m->kind == MOUNT_RW ||
+	    m->kind == MOUNT_DATA ||
 	    (m->kind == MOUNT_PROC && s->layer == LAYER_INNER);
 }
 
@@ -221,6 +241,9 @@ environment(struct sandbox_spec *s, const struct profile *p)
 	strv_setenv(&s->env, "GIT_CONFIG_VALUE_0", "*");
 	strv_setenv(&s->env, "GIT_CONFIG_KEY_1", "core.fsmonitor");
 	strv_setenv(&s->env, "GIT_CONFIG_VALUE_1", "false");
+	/* It traces what it looks at, which the filter refuses. */
+	if (!s->ptrace)
+		strv_setenv(&s->env, "LSAN_OPTIONS", "detect_leaks=0");
 	if (t != NULL)
 		tool_env(s, t);
 	for (size_t i = 0; i < v->def.env.n; i++) {

@@ -26,6 +26,7 @@ static const struct {
 	[MOUNT_PROC] = { "proc", false, false },
 	[MOUNT_DEV] = { "dev", false, false },
 	[MOUNT_REMOUNT_RO] = { "remount-ro", false, false },
+	[MOUNT_DATA] = { "data", true, false },
 };
 
 static const char *const layers[] = {

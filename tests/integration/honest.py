@@ -112,10 +112,54 @@ def go(box):
 
 @job(needs=["javac"])
 def java(box):
+    """Its home is by passwd, its machine by name."""
     repo = box.repo("java", {
-        "T.java": "class T { public static void main(String[] a) { "
-                  "System.out.println(\"made \" + 3); } }\n"})
-    return repo, "javac T.java && java T", "made 3"
+        "T.java": "class T { public static void main(String[] a) throws "
+                  "Exception { java.net.InetAddress.getLocalHost(); "
+                  "System.out.println(\"made \" + 3 + \" \" + "
+                  "System.getProperty(\"user.home\")); } }\n"})
+    return repo, ("javac T.java && java T >out && cat out && "
+                  "{ test \"$USER\" != foray || grep \" $HOME\\$\" out; }"), \
+        "made 3"
+
+
+@job()
+def account(box):
+    """Who they are, and the name of the machine."""
+    repo = box.repo("account", {"t.py": """
+import getpass, grp, os, pwd, socket
+if os.environ["USER"] == "foray":
+    me = pwd.getpwuid(os.getuid())
+    assert me.pw_dir == os.environ["HOME"] == os.path.expanduser("~"), me
+    assert me.pw_dir == os.path.expanduser("~foray"), me
+    assert me.pw_name == getpass.getuser() and os.access(me.pw_shell, os.X_OK)
+    grp.getgrgid(os.getgid())
+    assert pwd.getpwuid(0).pw_name == "root"
+    assert not any(u.pw_gecos for u in pwd.getpwall())
+    socket.gethostbyname(socket.gethostname())
+print("known")
+"""})
+    return repo, "USER=${USER-x} %s t.py && echo x >~/.made && rm ~/.made" % \
+        PYTHON, "known"
+
+
+@job(needs=["cc"], profile="debug")
+def sanitizers(box):
+    """AddressSanitizer reserves terabytes; its leak checker traces."""
+    repo = box.repo("asan", {
+        "t.c": "#include <stdlib.h>\n#include <stdio.h>\nint main(int n, char **v)"
+               "\n{ (void)v; char *p = malloc(n + 7); puts(p ? \"clean\" : \"\"); "
+               "free(p); return 0; }\n"})
+    return repo, "cc -g -fsanitize=address -o t t.c && ./t", "clean"
+
+
+@job(needs=["cc"])
+def leaks(box):
+    """Without ptrace leaks are not looked for, rather than an error."""
+    repo = box.repo("lsan", {
+        "t.c": "#include <stdio.h>\nint main(void) { puts(\"clean\"); return 0; }"
+               "\n"})
+    return repo, "cc -g -fsanitize=leak -o t t.c && ./t", "clean"
 
 
 @job()

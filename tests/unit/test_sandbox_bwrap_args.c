@@ -81,6 +81,8 @@ make_view(const char *name)
 	strv_add(&view.hide_dirs, "/usr/share/private");
 	strv_add(&view.hide_dirs, "/elsewhere");
 	strv_add(&view.write, "/data/out");
+	view.passwd = strdup("TEXT-OF-PASSWD");
+	view.group = strdup("TEXT-OF-GROUP");
 }
 
 static void
@@ -216,6 +218,7 @@ test_kinds(void **state)
 	spec_mount(&spec, MOUNT_PROC, NULL, "/proc");
 	spec_mount(&spec, MOUNT_DEV, NULL, "/dev");
 	spec_mount(&spec, MOUNT_REMOUNT_RO, NULL, "/t");
+	spec_mount(&spec, MOUNT_DATA, "7", "/f");
 	compare("bwrap-kinds", &spec);
 	spec_clear(&spec);
 }
