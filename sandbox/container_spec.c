@@ -264,6 +264,11 @@ container_tools(struct toolchain *t, struct strv *ret_dropped)
 		    t->show.v[i]);
 	strv_clear(&t->show);
 	t->show = show;
+	if (t->go_modules != NULL && !container_is_reachable(t->go_modules)) {
+		free(t->go_modules);
+		t->go_modules = NULL;
+		strv_clear(&t->empty);
+	}
 	buf_init(&b, BUF_NOMAX);
 	for (const char *p = t->path; p != NULL && *p != '\0';
 	     p += n + (p[n] == ':')) {

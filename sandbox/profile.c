@@ -71,6 +71,17 @@ accounts(struct sandbox_spec *s, const struct profile_view *v, bool inside)
 		spec_mount(s, MOUNT_DATA, v->group, "/etc/group");
 }
 
+static void
+hide_at(struct sandbox_spec *s, const char *path, bool dir)
+{
+	if (!dir) {
+		spec_mount(s, MOUNT_RO, "/dev/null", path);
+		return;
+	}
+	spec_tmpfs(s, path, SMALL_BYTES);
+	spec_mount(s, MOUNT_REMOUNT_RO, NULL, path);
+}
+
 /* The system and the toolchains. */
 static void
 tools(struct sandbox_spec *s, const struct profile *p, bool inside)
@@ -87,6 +98,8 @@ tools(struct sandbox_spec *s, const struct profile *p, bool inside)
 	/* A device on a mount without devices: it can't even be opened. */
 	for (size_t i = 0; i < t->mask.n; i++)
 		spec_mount(s, MOUNT_RO, "/dev/null", t->mask.v[i]);
+	for (size_t i = 0; i < t->empty.n; i++)
+		hide_at(s, t->empty.v[i], true);
 }
 
 static void
@@ -126,17 +139,6 @@ is_hidden(const struct sandbox_spec *s, const struct profile *p, bool live,
     const char *path)
 {
 	return is_visible(s, path) && (live || !path_is_below(path, p->root));
-}
-
-static void
-hide_at(struct sandbox_spec *s, const char *path, bool dir)
-{
-	if (!dir) {
-		spec_mount(s, MOUNT_RO, "/dev/null", path);
-		return;
-	}
-	spec_tmpfs(s, path, SMALL_BYTES);
-	spec_mount(s, MOUNT_REMOUNT_RO, NULL, path);
 }
 
 /* At each place where it can be seen: what is shown may stand at another path
@@ -201,6 +203,24 @@ static const struct {
 	{ ".rustup", "RUSTUP_HOME" },
 };
 
+/* The person's modules can be read and not be added to: where more may be got,
+ * or the profile has a place for them, they are copied from there. */
+static void
+go_env(struct sandbox_spec *s, const char *modules)
+{
+	char *value;
+
+	if (!s->egress)
+		strv_setenv(&s->env, "GOMODCACHE", modules);
+	if (strpbrk(modules, "%?#|, ") != NULL)
+		return; /* they mean something in an address */
+	value = xasprintf("file://%s/cache/download,https://proxy.golang.org,"
+			  "direct",
+	    modules);
+	strv_setenv(&s->env, "GOPROXY", value);
+	free(value);
+}
+
 static void
 tool_env(struct sandbox_spec *s, const struct toolchain *t)
 {
@@ -220,6 +240,8 @@ tool_env(struct sandbox_spec *s, const struct toolchain *t)
 			free(up);
 		}
 	}
+	if (t->go_modules != NULL)
+		go_env(s, t->go_modules);
 }
 
 static void

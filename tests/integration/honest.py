@@ -5,6 +5,7 @@ is not there is named and left out."""
 import os
 import shutil
 import sys
+import zipfile
 
 import lib
 
@@ -108,6 +109,42 @@ def go(box):
         "x_test.go": "package x\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) "
                      "{\n\tif X != 3 {\n\t\tt.Fatal(X)\n\t}\n}\n"})
     return repo, "go test ./... 2>&1", "ok"
+
+
+def with_module(box, name):
+    """A tree that needs a module, which the module cache of HOME has."""
+    proxy = os.path.join(box.dir, "proxy-" + name)
+    at = os.path.join(proxy, "example.org/dep/@v")
+    os.makedirs(at)
+    with zipfile.ZipFile(os.path.join(at, "v1.0.0.zip"), "w") as z:
+        z.writestr("example.org/dep@v1.0.0/go.mod", "module example.org/dep\n")
+        z.writestr("example.org/dep@v1.0.0/dep.go",
+                   "package dep\n\nvar Three = 3\n")
+    lib.write(os.path.join(at, "v1.0.0.mod"), "module example.org/dep\n")
+    lib.write(os.path.join(at, "v1.0.0.info"), '{"Version": "v1.0.0"}\n')
+    lib.write(os.path.join(at, "list"), "v1.0.0\n")
+    repo = box.repo(name, {
+        "go.mod": "module x\n\ngo 1.18\n\nrequire example.org/dep v1.0.0\n",
+        "x_test.go": "package x\n\nimport (\n\t\"testing\"\n\n"
+                     "\t\"example.org/dep\"\n)\n\nfunc TestX(t *testing.T) {\n"
+                     "\tif dep.Three != 3 {\n\t\tt.Fatal(dep.Three)\n\t}\n}\n"})
+    box.own()
+    r = box.call(["env", "GOPROXY=file://" + proxy, "GONOSUMDB=*",
+                  "GOFLAGS=-mod=mod -modcacherw", "go", "mod", "download", "all"],
+                 cwd=repo, timeout=120)
+    lib.equal(r.status, 0, "a module can be got", r)
+    return repo
+
+
+@job(needs=["go"])
+def go_modules(box):
+    return with_module(box, "gomod"), "GOFLAGS=-mod=mod go test ./... 2>&1", "ok"
+
+
+@job(needs=["go"], profile="build")
+def go_modules_build(box):
+    """This profile has a place of its own for them."""
+    return with_module(box, "gomod2"), "go test ./... 2>&1", "ok"
 
 
 @job(needs=["javac"])
