@@ -100,6 +100,9 @@ void spec_mount(struct sandbox_spec *s, enum mount_kind kind, const char *src,
 void spec_mount_try(struct sandbox_spec *s, enum mount_kind kind,
     const char *src, const char *dst);
 void spec_tmpfs(struct sandbox_spec *s, const char *dst, uint64_t size);
+/* Can a file or directory be seen inside at this path? Links in it are not
+ * followed. */
+bool spec_shows(const struct sandbox_spec *s, const char *path);
 void spec_set_cwd(struct sandbox_spec *s, const char *cwd);
 
 /* "bwrap", "container". */
