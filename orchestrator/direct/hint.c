@@ -59,7 +59,8 @@ hint_shell(char *const *argv)
 		    s, s);
 	else if (is_builtin(s))
 		log_warn("%s is a command of the shell: sh -c '%s ...'", s, s);
-	else if (argv[1] == NULL && strpbrk(s, " \t\n&|;<>$") != NULL)
+	else if (argv[1] == NULL && strpbrk(s, " \t\n&|;<>$") != NULL &&
+	    access(s, F_OK) < 0)
 		log_warn("that is a line of shell, and no program has such a "
 			 "name: sh -c '...' runs it");
 	else

@@ -20,8 +20,9 @@ static const char *const alone[] = { "/boot", "/dev/shm", "/etc", "/home",
 	"/var/cache", "/var/lib", "/var/log", "/var/spool", "/var/tmp" };
 
 /* Nor does it lie here. */
-static const char *const whole[] = { "/bin", "/dev", "/proc", "/sbin", "/sys",
-	"/usr/bin", "/usr/include", "/usr/libexec", "/usr/sbin" };
+static const char *const whole[] = { "/bin", "/dev", "/gnu/store", "/nix/store",
+	"/proc", "/sbin", "/sys", "/usr/bin", "/usr/include", "/usr/libexec",
+	"/usr/sbin" };
 
 /* /lib, /lib64, /usr/lib32 and what lies below. */
 static bool

@@ -237,12 +237,19 @@ def sanitizer(p):
     lib.check("LeakSanitizer" in r.out, p.who + ": --explain says so", r)
 
 
+def one_layer(p):
+    """What is not its own there is said."""
+    r = p.sandbox("--sandbox", "container", "--profile", "debug", "--explain")
+    lib.check("/etc/passwd and the host name are the machine's" in r.out and
+              "LeakSanitizer is off" in r.out, p.who + ": one layer less", r)
+
+
 for uid in lib.users():
     place = Place(uid)
     with place.box:
         for part in (system_directories, write_git, write_copy, unreadable,
                      hidden_program, no_program, hidden_system, git_elsewhere,
-                     owners, sanitizer):
+                     owners, sanitizer, one_layer):
             if not sys.argv[1:] or part.__name__ in sys.argv[1:]:
                 part(place)
 lib.done()
