@@ -35,6 +35,8 @@
 #define MSG_MAX_SUMMARY (64u << 10)
 /* Most fields of a message, unknown ones included. */
 #define MSG_MAX_FIELDS 128
+/* The largest data_mib and file_mib of ASSIGN: no limit of that kind. */
+#define MSG_UNLIMITED_MIB 1048576u
 
 enum msg_role {
 	ROLE_HOST,

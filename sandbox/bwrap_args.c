@@ -43,6 +43,9 @@ mount_args(const struct sandbox_mount *m, struct strv *ret)
 	case MOUNT_REMOUNT_RO:
 		strv_addl(ret, "--remount-ro", m->dst, (char *)NULL);
 		break;
+	case MOUNT_DATA:
+		strv_addl(ret, "--ro-bind-data", m->src, m->dst, (char *)NULL);
+		break;
 	}
 }
 
@@ -66,8 +69,10 @@ bwrap_args(const struct sandbox_spec *s, int seccomp_fd, int status_fd,
 		    "--cap-drop", "ALL", (char *)NULL);
 	if (!s->keep_tty)
 		strv_add(ret, "--new-session");
+	/* One that every machine's /etc/hosts has: programs look their own
+	 * name up. */
 	strv_addl(ret, "--hostname",
-	    s->hostname != NULL ? s->hostname : "foray", (char *)NULL);
+	    s->hostname != NULL ? s->hostname : "localhost", (char *)NULL);
 	for (size_t i = 0; i < s->n_mounts; i++)
 		mount_args(&s->mounts[i], ret);
 	strv_addl(ret, "--chdir", s->cwd != NULL ? s->cwd : "/", (char *)NULL);

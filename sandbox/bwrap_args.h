@@ -10,7 +10,8 @@
 
 #include "sandbox/spec.h"
 
-/* seccomp_fd, status_fd: numbers as the child will have them; -1: left out.
+/* The src of a MOUNT_DATA is the number of a descriptor already (child.c).
+ * seccomp_fd, status_fd: numbers as the child will have them; -1: left out.
  * ret gets the arguments without "bwrap" and without the command. */
 void bwrap_args(const struct sandbox_spec *s, int seccomp_fd, int status_fd,
     struct strv *ret);

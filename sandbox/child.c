@@ -282,28 +282,57 @@ env_args(const struct strv *env, struct strv *args)
 	}
 }
 
+/* A file that bwrap reads; its number, or negative. */
+static int
+make_file(const char *name, const void *data, size_t len, struct err *e)
+{
+	int fd = fd_memfile(name, data, len);
+
+	if (fd < 0)
+		return err_set(
+		    e, ERR_SANDBOX, "%s file: %s", name, strerror(-fd));
+	(void)fd_cloexec(fd, false);
+	return fd;
+}
+
+/* Texts become descriptors. */
+static int
+make_texts(struct sandbox_spec *s, struct err *e)
+{
+	struct sandbox_mount *m;
+	int fd;
+
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		m = &s->mounts[i];
+		if (m->kind != MOUNT_DATA)
+			continue;
+		if ((fd = make_file("data", m->src, strlen(m->src), e)) < 0)
+			return fd;
+		free(m->src);
+		m->src = xasprintf("%d", fd);
+	}
+	return 0;
+}
+
 static int
 make_files(struct work *w, struct err *e)
 {
 	struct strv args = { 0 };
 	struct buf b;
+	int r;
 
-	w->filter_fd = fd_memfile("seccomp", w->c->filter, w->c->filter_len);
+	w->filter_fd = make_file("seccomp", w->c->filter, w->c->filter_len, e);
 	if (w->filter_fd < 0)
-		return err_set(e, ERR_SANDBOX, "seccomp file: %s",
-		    strerror(-w->filter_fd));
+		return w->filter_fd;
+	if ((r = make_texts(&w->spec, e)) < 0)
+		return r;
 	bwrap_args(&w->spec, w->filter_fd, w->status_fd, &args);
 	env_args(&w->spec.env, &args);
 	buf_init(&b, BUF_NOMAX);
 	for (size_t i = 0; i < args.n; i++)
 		(void)buf_add(&b, args.v[i], strlen(args.v[i]) + 1);
-	w->args_fd = fd_memfile("args", b.data, b.len);
-	if (w->args_fd < 0)
-		return err_set(
-		    e, ERR_SANDBOX, "argument file: %s", strerror(-w->args_fd));
-	(void)fd_cloexec(w->filter_fd, false);
-	(void)fd_cloexec(w->args_fd, false);
-	return 0;
+	w->args_fd = make_file("args", b.data, b.len, e);
+	return w->args_fd < 0 ? w->args_fd : 0;
 }
 
 /* Under the limits nothing may be allocated any more: ours may be larger than

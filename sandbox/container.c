@@ -126,6 +126,7 @@ allow_mount(
 	case MOUNT_DIR:
 	case MOUNT_SYMLINK:
 	case MOUNT_REMOUNT_RO:
+	case MOUNT_DATA:
 		break;
 	}
 	strv_clear(&but);

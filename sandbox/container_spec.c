@@ -81,6 +81,7 @@ is_of_use(const struct sandbox_spec *s, const struct sandbox_mount *m,
 		return strcmp(m->dst, "/tmp") != 0;
 	case MOUNT_PROC:
 	case MOUNT_DEV:
+	case MOUNT_DATA: /* the machine's own */
 		return true;
 	case MOUNT_TMPFS:
 	case MOUNT_DIR:
@@ -114,6 +115,14 @@ container_spec(
 		if (!is_of_use(s, m, guards))
 			continue;
 		kept[n] = *m;
+		if (m->kind == MOUNT_DATA) {
+			kept[n++] = (struct sandbox_mount){
+				.kind = MOUNT_RO,
+				.src = xstrdup(m->dst),
+				.dst = xstrdup(m->dst),
+			};
+			continue;
+		}
 		kept[n].src = m->src != NULL ? xstrdup(m->src) : NULL;
 		kept[n].dst = xstrdup(m->dst);
 		/* A hidden file is named by where it is hidden. */
@@ -132,6 +141,9 @@ container_spec(
 	s->backend = BACKEND_CONTAINER;
 	strv_setenv(&s->env, "HOME", home);
 	strv_setenv(&s->env, "TMPDIR", tmp);
+	/* Nothing may be traced here, whatever the profile: profile.c. */
+	if (strv_getenv(&s->env, "LSAN_OPTIONS") == NULL)
+		strv_setenv(&s->env, "LSAN_OPTIONS", "detect_leaks=0");
 	free(home);
 }
 
@@ -252,6 +264,11 @@ container_tools(struct toolchain *t, struct strv *ret_dropped)
 		    t->show.v[i]);
 	strv_clear(&t->show);
 	t->show = show;
+	if (t->go_modules != NULL && !container_is_reachable(t->go_modules)) {
+		free(t->go_modules);
+		t->go_modules = NULL;
+		strv_clear(&t->empty);
+	}
 	buf_init(&b, BUF_NOMAX);
 	for (const char *p = t->path; p != NULL && *p != '\0';
 	     p += n + (p[n] == ':')) {

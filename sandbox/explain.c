@@ -112,6 +112,8 @@ visible(struct out *o, const struct sandbox_spec *s)
 			item(o, "%s", s->mounts[i].dst);
 		else if (s->mounts[i].kind == MOUNT_SYMLINK)
 			item(o, "%s (a link)", s->mounts[i].dst);
+		else if (s->mounts[i].kind == MOUNT_DATA)
+			item(o, "%s (its own)", s->mounts[i].dst);
 	}
 	end(o, "nothing");
 }
@@ -187,12 +189,16 @@ limits(struct out *o, const struct sandbox_spec *s)
 		    num_fmt_size(l->memory_bytes, size, sizeof size));
 	else
 		item(o, "nine tenths of the machine's memory");
-	if (l->data_bytes > 0)
+	if (l->data_bytes == LIMIT_UNLIMITED)
+		item(o, "no limit on memory a process");
+	else if (l->data_bytes > 0)
 		item(o, "%s of memory a process",
 		    num_fmt_size(l->data_bytes, size, sizeof size));
 	if (l->cpu_milli > 0)
 		item(o, "%.2f processors", (double)l->cpu_milli / 1000);
-	if (l->file_bytes > 0)
+	if (l->file_bytes == LIMIT_UNLIMITED)
+		item(o, "files of any size");
+	else if (l->file_bytes > 0)
 		item(o, "files of %s",
 		    num_fmt_size(l->file_bytes, size, sizeof size));
 	if (l->procs > 0)
@@ -216,11 +222,17 @@ limits(struct out *o, const struct sandbox_spec *s)
 static void
 environment(struct out *o, const struct sandbox_spec *s)
 {
+	const char *value;
+
 	begin(o, "environment");
 	for (size_t i = 0; i < s->env.n; i++)
 		item(o, "%.*s", (int)strcspn(s->env.v[i], "="), s->env.v[i]);
 	end(o, "empty");
 	note(o, "nothing else of yours; HOME is a directory of its own");
+	value = strv_getenv(&s->env, "LSAN_OPTIONS");
+	if (value != NULL && strcmp(value, "detect_leaks=0") == 0)
+		note(o,
+		    "LeakSanitizer is off: it needs ptrace (--profile debug)");
 }
 
 static void
@@ -247,6 +259,7 @@ reach(
 		    "processes       others can be seen, not signalled (Linux "
 		    "6.12)\n");
 		note(o, "one layer less: SECURITY.md says what is weaker");
+		note(o, "/etc/passwd and the host name are the machine's");
 		return;
 	}
 	if (s->egress && net != NULL)

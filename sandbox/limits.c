@@ -44,7 +44,7 @@ limits_apply(const struct sandbox_limits *l, struct err *e)
 	int r = lower(RLIMIT_CORE, "core files", 0, e);
 
 	for (size_t i = 0; r == 0 && i < nitems(table); i++) {
-		if (table[i].value > 0)
+		if (table[i].value > 0 && table[i].value != LIMIT_UNLIMITED)
 			r = lower(
 			    table[i].what, table[i].name, table[i].value, e);
 	}

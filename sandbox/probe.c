@@ -204,7 +204,7 @@ cgroup(struct list *l)
 		it->state = PROBE_DEGRADED;
 		detail(it, "none that we may divide: %.200s", s.why);
 		cost(it,
-		    "memory and processes are limited for each process (rlimits), not for a worker as a whole; nothing can be frozen");
+		    "memory and processes are limited for each process (rlimits), not for a worker as a whole: programs with a sanitizer need \"process_memory\": \"unlimited\" (--profile debug); nothing can be frozen");
 		remedy(it,
 		    "with systemd: systemd-run --user --scope -p Delegate=yes foray run ...; in a container: mount /sys/fs/cgroup writable");
 	}

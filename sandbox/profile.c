@@ -53,6 +53,35 @@ base(struct sandbox_spec *s, const struct profile_view *v)
 		spec_tmpfs(s, empty[i], SMALL_BYTES);
 }
 
+/* Its own lists of accounts: the one that it runs as has no entry here, or one
+ * with a home that is not there. The inner layer gets those of the outer one
+ * with all of /etc. By itself such a file could neither be mounted nor be
+ * mounted on: it has no name any more (bwrap removes it). */
+static void
+accounts(struct sandbox_spec *s, const struct profile_view *v, bool inside)
+{
+	for (size_t i = 0; inside && i < s->n_mounts; i++) {
+		if (s->mounts[i].kind == MOUNT_RO &&
+		    strcmp(s->mounts[i].dst, "/etc") == 0)
+			return;
+	}
+	if (v->passwd != NULL)
+		spec_mount(s, MOUNT_DATA, v->passwd, "/etc/passwd");
+	if (v->group != NULL)
+		spec_mount(s, MOUNT_DATA, v->group, "/etc/group");
+}
+
+static void
+hide_at(struct sandbox_spec *s, const char *path, bool dir)
+{
+	if (!dir) {
+		spec_mount(s, MOUNT_RO, "/dev/null", path);
+		return;
+	}
+	spec_tmpfs(s, path, SMALL_BYTES);
+	spec_mount(s, MOUNT_REMOUNT_RO, NULL, path);
+}
+
 /* The system and the toolchains. */
 static void
 tools(struct sandbox_spec *s, const struct profile *p, bool inside)
@@ -61,6 +90,7 @@ tools(struct sandbox_spec *s, const struct profile *p, bool inside)
 
 	mounts(s, &view_of(p)->show, inside);
 	mounts(s, &view_of(p)->late, inside);
+	accounts(s, view_of(p), inside);
 	if (t == NULL || !view_of(p)->def.toolchains)
 		return;
 	for (size_t i = 0; i < t->show.n; i++)
@@ -68,6 +98,8 @@ tools(struct sandbox_spec *s, const struct profile *p, bool inside)
 	/* A device on a mount without devices: it can't even be opened. */
 	for (size_t i = 0; i < t->mask.n; i++)
 		spec_mount(s, MOUNT_RO, "/dev/null", t->mask.v[i]);
+	for (size_t i = 0; i < t->empty.n; i++)
+		hide_at(s, t->empty.v[i], true);
 }
 
 static void
@@ -84,6 +116,7 @@ static bool
 shows(const struct sandbox_spec *s, const struct sandbox_mount *m)
 {
 	return m->kind == MOUNT_RO || m->kind == MOUNT_RW ||
+	    m->kind == MOUNT_DATA ||
 	    (m->kind == MOUNT_PROC && s->layer == LAYER_INNER);
 }
 
@@ -106,17 +139,6 @@ is_hidden(const struct sandbox_spec *s, const struct profile *p, bool live,
     const char *path)
 {
 	return is_visible(s, path) && (live || !path_is_below(path, p->root));
-}
-
-static void
-hide_at(struct sandbox_spec *s, const char *path, bool dir)
-{
-	if (!dir) {
-		spec_mount(s, MOUNT_RO, "/dev/null", path);
-		return;
-	}
-	spec_tmpfs(s, path, SMALL_BYTES);
-	spec_mount(s, MOUNT_REMOUNT_RO, NULL, path);
 }
 
 /* At each place where it can be seen: what is shown may stand at another path
@@ -181,6 +203,24 @@ static const struct {
 	{ ".rustup", "RUSTUP_HOME" },
 };
 
+/* The person's modules can be read and not be added to: where more may be got,
+ * or the profile has a place for them, they are copied from there. */
+static void
+go_env(struct sandbox_spec *s, const char *modules)
+{
+	char *value;
+
+	if (!s->egress)
+		strv_setenv(&s->env, "GOMODCACHE", modules);
+	if (strpbrk(modules, "%?#|, ") != NULL)
+		return; /* they mean something in an address */
+	value = xasprintf("file://%s/cache/download,https://proxy.golang.org,"
+			  "direct",
+	    modules);
+	strv_setenv(&s->env, "GOPROXY", value);
+	free(value);
+}
+
 static void
 tool_env(struct sandbox_spec *s, const struct toolchain *t)
 {
@@ -200,6 +240,8 @@ tool_env(struct sandbox_spec *s, const struct toolchain *t)
 			free(up);
 		}
 	}
+	if (t->go_modules != NULL)
+		go_env(s, t->go_modules);
 }
 
 static void
@@ -221,6 +263,9 @@ environment(struct sandbox_spec *s, const struct profile *p)
 	strv_setenv(&s->env, "GIT_CONFIG_VALUE_0", "*");
 	strv_setenv(&s->env, "GIT_CONFIG_KEY_1", "core.fsmonitor");
 	strv_setenv(&s->env, "GIT_CONFIG_VALUE_1", "false");
+	/* It traces what it looks at, which the filter refuses. */
+	if (!s->ptrace)
+		strv_setenv(&s->env, "LSAN_OPTIONS", "detect_leaks=0");
 	if (t != NULL)
 		tool_env(s, t);
 	for (size_t i = 0; i < v->def.env.n; i++) {

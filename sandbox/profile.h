@@ -4,8 +4,9 @@
  * A pure function of struct profile: what a profile shows of this machine
  * (profile_view.h) read-only, toolchains read-only, a new /proc and /dev, tmpfs
  * on /tmp, /dev/shm, /run, /home, /root and /var/tmp, the tree at its own
- * absolute path. HOME is /tmp/home. The environment is made from nothing: PATH,
- * the profile's variables, and what it passes of the caller's.
+ * absolute path. HOME is /tmp/home, and an /etc/passwd of its own leads there
+ * (accounts.h). The environment is made from nothing: PATH, the profile's
+ * variables, and what it passes of the caller's.
  */
 #ifndef SANDBOX_PROFILE_H
 #define SANDBOX_PROFILE_H

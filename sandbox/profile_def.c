@@ -14,6 +14,7 @@
 #define MAX_LIST 1024
 #define MAX_DEPTH 8 /* of "extends" */
 #define TIB ((uint64_t)1 << 40)
+#define UNLIMITED "unlimited"
 
 void
 profile_def_clear(struct profile_def *d)
@@ -161,18 +162,20 @@ static const struct {
 	size_t offset;
 	int (*parse)(const char *, const char *, uint64_t *, struct err *);
 	uint64_t min, max;
+	bool unlimited; /* may be that word */
 } limit_keys[] = {
-	{ "memory", AT(limits.memory_bytes), num_size, 32 << 20, TIB },
-	{ "process_memory", AT(limits.data_bytes), num_size, 1 << 20, TIB },
-	{ "processes", AT(limits.procs), NULL, 8, 1 << 20 },
-	{ "all_processes", AT(limits.pids), NULL, 16, 1 << 20 },
-	{ "cpu", AT(limits.cpu_s), cpu_time, 1, 31536000 },
-	{ "file", AT(limits.file_bytes), num_size, 1, TIB },
-	{ "disk", AT(limits.disk_bytes), num_size, 1, TIB },
-	{ "output", AT(limits.output_bytes), num_size, 1, TIB },
-	{ "open_files", AT(limits.nofile), NULL, 16, 1 << 30 },
-	{ "call", AT(call_ms), num_duration_ms, 1, 31536000000 },
-	{ "subtask", AT(subtask_ms), num_duration_ms, 1, 31536000000 },
+	{ "memory", AT(limits.memory_bytes), num_size, 32 << 20, TIB, false },
+	{ "process_memory", AT(limits.data_bytes), num_size, 1 << 20, TIB,
+	    true },
+	{ "processes", AT(limits.procs), NULL, 8, 1 << 20, false },
+	{ "all_processes", AT(limits.pids), NULL, 16, 1 << 20, false },
+	{ "cpu", AT(limits.cpu_s), cpu_time, 1, 31536000, false },
+	{ "file", AT(limits.file_bytes), num_size, 1, TIB, true },
+	{ "disk", AT(limits.disk_bytes), num_size, 1, TIB, false },
+	{ "output", AT(limits.output_bytes), num_size, 1, TIB, false },
+	{ "open_files", AT(limits.nofile), NULL, 16, 1 << 30, false },
+	{ "call", AT(call_ms), num_duration_ms, 1, 31536000000, false },
+	{ "subtask", AT(subtask_ms), num_duration_ms, 1, 31536000000, false },
 };
 
 static uint64_t *
@@ -191,6 +194,13 @@ read_cpus(const json_t *v, const char *what, uint64_t *ret, struct err *e)
 		return bad(what, "cpus", "a number from 0.01 to 1024", e);
 	*ret = (uint64_t)(n * 1000);
 	return 0;
+}
+
+static bool
+is_unlimited(const json_t *v)
+{
+	return json_is_string(v) &&
+	    strcmp(json_string_value(v), UNLIMITED) == 0;
 }
 
 static int
@@ -219,6 +229,10 @@ read_limits(
 		if (i == nitems(limit_keys))
 			return err_set(e, ERR_SYNTAX,
 			    "%s: unknown limit \"%s\"", what, key);
+		if (limit_keys[i].unlimited && is_unlimited(item)) {
+			*limit_at(d, i) = LIMIT_UNLIMITED;
+			continue;
+		}
 		r = read_number(
 		    item, what, key, limit_keys[i].parse, limit_at(d, i), e);
 		if (r < 0)
@@ -462,7 +476,9 @@ profile_def_json(const struct profile_def *d)
 	}
 	for (size_t i = 0; i < nitems(limit_keys); i++)
 		(void)json_object_set_new(lj, limit_keys[i].name,
-		    json_integer((json_int_t)*limit_at(&copy, i)));
+		    *limit_at(&copy, i) == LIMIT_UNLIMITED
+			? json_string(UNLIMITED)
+			: json_integer((json_int_t)*limit_at(&copy, i)));
 	(void)json_object_set_new(
 	    lj, "cpus", json_real((double)d->limits.cpu_milli / 1000));
 	return json_pack(

@@ -24,12 +24,13 @@
  *	"memory": "4G"          all that runs in a sandbox together, tmpfs and
  *	                        page cache included (without control groups:
  *	                        of each process)
- *	"process_memory": "2G"  RLIMIT_DATA of each process
+ *	"process_memory": "2G"  RLIMIT_DATA of each process, or "unlimited": not
+ *	                        even where there are no control groups
  *	"processes": 512        of a command
  *	"all_processes": 1024   of a worker with all its commands
  *	"cpus": 1.5             processors at once
  *	"cpu": "10m"            processor time of a process
- *	"file": "4G"            the largest one
+ *	"file": "4G"            the largest one, or "unlimited"
  *	"disk": "8G"            what a worker's tree may grow by
  *	"output": "1G"          of a command
  *	"open_files": 1024

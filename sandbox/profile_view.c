@@ -7,7 +7,9 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "sandbox/accounts.h"
 #include "sandbox/profile_view.h"
+#include "sandbox/stage.h"
 
 void
 profile_view_clear(struct profile_view *v)
@@ -18,6 +20,8 @@ profile_view_clear(struct profile_view *v)
 	strv_clear(&v->write);
 	strv_clear(&v->hide_dirs);
 	strv_clear(&v->hide_files);
+	free(v->passwd);
+	free(v->group);
 }
 
 /* NULL: there is no home. */
@@ -162,6 +166,33 @@ make_real(struct strv *paths)
 	*paths = real;
 }
 
+/* Who we are inside. What is hidden can't be mounted on them (profile.c), so it
+ * is not made. */
+static void
+find_accounts(struct profile_view *v, const struct strv *hidden)
+{
+	uid_t uid = stage_uid();
+	struct account a = {
+		.uid = uid,
+		.gid = uid == geteuid() ? getegid() : uid,
+		.name = strv_getenv(&v->def.env, "USER"),
+		.home = strv_getenv(&v->def.env, "HOME"),
+		.shell = strv_getenv(&v->def.env, "SHELL"),
+	};
+
+	if (!strv_has(hidden, "/etc/passwd"))
+		v->passwd = accounts_file("/etc/passwd", &a, accounts_passwd);
+	if (!strv_has(hidden, "/etc/group"))
+		v->group = accounts_file("/etc/group", &a, accounts_group);
+}
+
+static bool
+is_made(const struct profile_view *v, const char *path)
+{
+	return (v->passwd != NULL && strcmp(path, "/etc/passwd") == 0) ||
+	    (v->group != NULL && strcmp(path, "/etc/group") == 0);
+}
+
 int
 profile_view_find(struct profile_def *def, const char *home,
     struct profile_view *ret, struct err *e)
@@ -184,8 +215,11 @@ profile_view_find(struct profile_def *def, const char *home,
 	    (r = check_links(&ret->write, "write", e)) < 0)
 		goto out;
 	make_real(&ret->write);
-	for (size_t i = 0; i < shown.n; i++)
-		show(ret, &shown, shown.v[i]);
+	find_accounts(ret, &hidden);
+	for (size_t i = 0; i < shown.n; i++) {
+		if (!is_made(ret, shown.v[i]))
+			show(ret, &shown, shown.v[i]);
+	}
 	for (size_t i = 0; i < nitems(needed); i++)
 		follow(ret, &shown, needed[i]);
 	for (size_t i = 0; i < hidden.n; i++)

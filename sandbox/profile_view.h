@@ -14,6 +14,9 @@ struct profile_view {
 	 */
 	struct sandbox_spec show, late;
 	struct strv write, hide_dirs, hide_files;
+	/* /etc/passwd and /etc/group inside (accounts.h); NULL: there is none
+	 * on this machine. */
+	char *passwd, *group;
 };
 
 /* Takes *def in any case. home: for "~", or NULL. ERR_USAGE: a path to be shown

@@ -26,6 +26,7 @@ static const struct {
 	[MOUNT_PROC] = { "proc", false, false },
 	[MOUNT_DEV] = { "dev", false, false },
 	[MOUNT_REMOUNT_RO] = { "remount-ro", false, false },
+	[MOUNT_DATA] = { "data", true, false },
 };
 
 static const char *const layers[] = {
@@ -142,6 +143,23 @@ void
 spec_tmpfs(struct sandbox_spec *s, const char *dst, uint64_t size)
 {
 	add(s, MOUNT_TMPFS, NULL, dst)->size = size;
+}
+
+/* The last one that covers it decides. */
+bool
+spec_shows(const struct sandbox_spec *s, const char *path)
+{
+	const struct sandbox_mount *m;
+
+	for (size_t i = s->n_mounts; i > 0; i--) {
+		m = &s->mounts[i - 1];
+		if (m->kind == MOUNT_REMOUNT_RO || !path_is_below(path, m->dst))
+			continue;
+		if (m->kind == MOUNT_TMPFS || m->kind == MOUNT_DIR)
+			return false;
+		return m->kind != MOUNT_RO || strcmp(m->src, "/dev/null") != 0;
+	}
+	return false;
 }
 
 void

@@ -13,14 +13,16 @@
 #include "common/strv.h"
 
 enum mount_kind {
-	MOUNT_RO,        /* src, read-only, at dst */
-	MOUNT_RW,        /* src, writable, at dst */
-	MOUNT_TMPFS,     /* empty, size bytes at most (0: half of memory) */
-	MOUNT_DIR,       /* an empty directory */
-	MOUNT_SYMLINK,   /* dst becomes a link to src */
-	MOUNT_PROC,      /* a new /proc */
-	MOUNT_DEV,       /* bwrap's minimal /dev */
-	MOUNT_REMOUNT_RO /* make the mount at dst read-only */
+	MOUNT_RO,         /* src, read-only, at dst */
+	MOUNT_RW,         /* src, writable, at dst */
+	MOUNT_TMPFS,      /* empty, size bytes at most (0: half of memory) */
+	MOUNT_DIR,        /* an empty directory */
+	MOUNT_SYMLINK,    /* dst becomes a link to src */
+	MOUNT_PROC,       /* a new /proc */
+	MOUNT_DEV,        /* bwrap's minimal /dev */
+	MOUNT_REMOUNT_RO, /* make the mount at dst read-only */
+	MOUNT_DATA /* a read-only file at dst whose text is src; where dst lies
+		      in a mount, a file has to be there already */
 };
 
 struct sandbox_mount {
@@ -47,6 +49,10 @@ enum sandbox_backend {
 	BACKEND_BWRAP,
 	BACKEND_CONTAINER
 };
+
+/* Of data_bytes and file_bytes: the person wants none, also where there would
+ * be one otherwise. */
+#define LIMIT_UNLIMITED ((uint64_t)INT64_MAX)
 
 /* 0: no limit of that kind. The first are rlimits of each process (limits.h);
  * those of a whole tree need a control group (cgroup.h); the last are kept by
@@ -75,7 +81,7 @@ struct sandbox_spec {
 	struct strv env;  /* the whole environment, NAME=value */
 	struct strv argv; /* the command */
 	char *cwd;        /* inside; NULL: / */
-	char *hostname;   /* NULL: "foray" */
+	char *hostname;   /* NULL: "localhost" */
 	struct sandbox_limits limits;
 	enum sandbox_backend backend;
 	/* Backend container: absolute paths of files that keep their names, as
@@ -94,6 +100,9 @@ void spec_mount(struct sandbox_spec *s, enum mount_kind kind, const char *src,
 void spec_mount_try(struct sandbox_spec *s, enum mount_kind kind,
     const char *src, const char *dst);
 void spec_tmpfs(struct sandbox_spec *s, const char *dst, uint64_t size);
+/* Can a file or directory be seen inside at this path? Links in it are not
+ * followed. */
+bool spec_shows(const struct sandbox_spec *s, const char *path);
 void spec_set_cwd(struct sandbox_spec *s, const char *cwd);
 
 /* "bwrap", "container". */

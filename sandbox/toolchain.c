@@ -12,6 +12,7 @@
 #include "common/path.h"
 #include "common/text.h"
 #include "sandbox/toolchain.h"
+#include "sandbox/toolchain_go.h"
 
 #define SYSTEM_PATH \
 	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -452,6 +453,50 @@ find_venvs(struct search *s)
 	}
 }
 
+/* --- Go's modules ----------------------------------------------------------
+ */
+
+static bool
+is_in_path(const struct search *s, const char *program)
+{
+	for (size_t i = 0; i < s->path.n; i++) {
+		if (has(s->path.v[i], program))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_shown(const struct search *s, const char *path)
+{
+	for (size_t i = 0; i < s->t->show.n; i++) {
+		if (path_is_below(path, s->t->show.v[i]))
+			return true;
+	}
+	return is_system(path);
+}
+
+static void
+find_go(struct search *s, const char *home)
+{
+	char *dir, *clones;
+
+	if (!is_in_path(s, "go"))
+		return;
+	dir = go_modules_dir(home);
+	if (dir != NULL)
+		show(s, dir);
+	if (dir == NULL || !is_dir(dir) || !is_shown(s, dir)) {
+		free(dir);
+		return;
+	}
+	clones = path_join(dir, "cache/vcs");
+	if (is_dir(clones))
+		strv_add(&s->t->empty, clones);
+	free(clones);
+	s->t->go_modules = dir;
+}
+
 /* --- what is shown but not to be read --------------------------------------
  */
 
@@ -530,6 +575,7 @@ toolchain_find(const char *path_env, const char *home, const char *repo,
 	if (home != NULL)
 		show_in(&s, home, ".local/lib");
 	find_venvs(&s);
+	find_go(&s, home);
 	drop_nested(&ret->show);
 	find_masks(ret);
 	ret->path = join_path(&s.path);
@@ -544,6 +590,8 @@ toolchain_clear(struct toolchain *t)
 {
 	strv_clear(&t->show);
 	strv_clear(&t->mask);
+	strv_clear(&t->empty);
 	free(t->path);
+	free(t->go_modules);
 	*t = (struct toolchain){ 0 };
 }

@@ -9,7 +9,9 @@
  * resolved once: the version's own bin directory stands before them.
  * Interpreters of the repository's virtual environments (pyvenv.cfg "home") are
  * shown too. Files that hold credentials (~/.cargo/credentials*, ...) are
- * masked.
+ * masked. With go in PATH its module cache is shown ($GOMODCACHE,
+ * $GOPATH/pkg/mod or ~/go/pkg/mod), without its clones, whose settings may hold
+ * passwords.
  */
 #ifndef SANDBOX_TOOLCHAIN_H
 #define SANDBOX_TOOLCHAIN_H
@@ -19,7 +21,9 @@
 struct toolchain {
 	struct strv show; /* directories to bind read-only, at their own path */
 	struct strv mask; /* files to cover with an empty one */
-	char *path;       /* PATH for inside */
+	struct strv empty; /* directories to cover with an empty one */
+	char *path;        /* PATH for inside */
+	char *go_modules;  /* the module cache, which is visible; or NULL */
 };
 
 /* path_env: the caller's PATH; home: the caller's home; repo: the tree (for

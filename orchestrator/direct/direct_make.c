@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "orchestrator/direct/direct.h"
+#include "orchestrator/direct/refuse.h"
 #include "orchestrator/run/settings.h"
 #include "sandbox/container.h"
 #include "sandbox/limits.h"
@@ -162,10 +163,10 @@ make_spec(struct direct *d, bool tty)
 	d->spec.keep_tty = tty;
 	if (tty && term != NULL)
 		strv_setenv(&d->spec.env, "TERM", term);
-	if (d->q->copy)
-		return;
-	strv_add(&d->live, d->tree.root);
-	strv_extend(&d->live, &d->tree.shown);
+	if (!d->q->copy) {
+		strv_add(&d->live, d->tree.root);
+		strv_extend(&d->live, &d->tree.shown);
+	}
 	strv_extend(&d->live, &d->view.write);
 }
 
@@ -199,8 +200,13 @@ make_tree(struct direct *d, struct err *e)
 
 	if (copy)
 		r = make_copy(d, e);
-	else if (!d->q->copy && (r = livetree_look(&d->tree, e)) == 0)
+	else if (!d->q->copy &&
+	    (r = livetree_look(&d->tree, &d->view.hide_dirs, e)) == 0)
 		r = pin_hidden(d, e);
+	if (r == 0)
+		r = refuse_write(&d->view.write, &d->tree, e);
+	if (r == 0 && d->q->copy)
+		r = refuse_write_copy(&d->q->extra.write, &d->tree, e);
 	if (r == 0 && d->q->backend == BACKEND_CONTAINER)
 		r = onelayer_make(&d->one, copy ? d->snap.tree : NULL, e);
 	return r;
@@ -239,6 +245,7 @@ direct_make(
 	    (r = make_cache(&d, e)) == 0 && (r = make_tree(&d, e)) == 0) {
 		find_tools(&d, home);
 		make_spec(&d, tty);
+		r = refuse_hidden(&d.spec, e);
 	}
 	free(home);
 	if (r < 0)

@@ -16,6 +16,7 @@
 #include "common/num.h"
 #include "common/spawn.h"
 #include "orchestrator/direct/direct.h"
+#include "orchestrator/direct/hint.h"
 #include "orchestrator/direct/nest.h"
 #include "orchestrator/run/run.h"
 #include "sandbox/container.h"
@@ -104,7 +105,7 @@ set_command(struct direct *d, char **argv, bool tty)
 	if (tty)
 		strv_addl(&d->spec.argv, "/usr/bin/env",
 		    "--default-signal=INT,QUIT", (char *)NULL);
-	if (d->live.n > 0) {
+	if (!d->q->copy) {
 		strv_addl(&d->spec.argv, "/bin/sh", "-c", IN_TREE "exec \"$@\"",
 		    "sandbox", (char *)NULL);
 		strv_addf(&d->spec.argv, "%ju:%ju", (uintmax_t)d->dir.st_dev,
@@ -246,9 +247,10 @@ start(struct direct *d, const struct sandbox_start *how, struct sandbox_proc *p,
 	    single_listen(d->net, &listener, &no_net) < 0)
 		log_error("%s", no_net.text);
 	if (r == 0 && p->live_readonly)
-		log_warn("the tree is read-only here: its files can't be "
-			 "mapped to an unprivileged owner on this file system "
-			 "(--copy gives a writable copy)");
+		log_warn("%s read-only here: its files can't be mapped to an "
+			 "unprivileged owner on this file system%s",
+		    d->q->copy ? "what --write names is" : "the tree is",
+		    d->q->copy ? "" : " (--copy gives a writable copy)");
 	return r;
 }
 
@@ -262,11 +264,11 @@ run(const struct nested *n, struct err *e)
 		.ignore_keys = shield,
 		.fds = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO },
 		.overlay = d->overlay.dir != NULL ? &d->overlay : NULL,
-		.live = d->q->copy ? NULL : &d->live,
+		.live = d->live.n > 0 ? &d->live : NULL,
 		.group = n->group };
 	struct sandbox_proc p;
 	pid_t feeder = -1;
-	int sigfd, r, ws, status, ended = 0;
+	int sigfd, r, ws, status = -1, ended = 0;
 
 	if ((sigfd = block_signals(e)) < 0)
 		return sigfd;
@@ -282,6 +284,8 @@ run(const struct nested *n, struct err *e)
 			r = late         ? DIRECT_LATE
 			    : ended != 0 ? 128 + ended
 					 : status;
+		if (r > 0 && r == status)
+			hint_status(d, r, n->group == NULL);
 	}
 	if (late)
 		log_warn("killed: --max-time is over");
@@ -315,6 +319,7 @@ direct_run(struct direct *d, bool tty, struct err *e)
 
 	if (d->q->backend == BACKEND_CONTAINER)
 		log_warn("%s", container_warning());
+	hint_start(d);
 	open_groups(d, &g);
 	n.group = g.own;
 	r = nest(run_nested, &n, tty, e);

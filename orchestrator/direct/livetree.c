@@ -13,11 +13,13 @@
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/direct/livetree.h"
+#include "orchestrator/direct/refuse.h"
 #include "sandbox/snapshot.h"
 
 #define MAX_REPOS 500
 /* Deeper than that is nobody's repository, and paths have an end. */
 #define MAX_DEPTH 128
+#define MAX_ASKED 20000 /* files: some 20 ms */
 
 void
 livetree_clear(struct livetree *t)
@@ -27,28 +29,8 @@ livetree_clear(struct livetree *t)
 	strv_clear(&t->guarded);
 	strv_clear(&t->pinned);
 	strv_clear(&t->shown);
+	free(t->foreign);
 	*t = (struct livetree){ 0 };
-}
-
-/* Inside, a home is hidden, and not the tree. */
-static int
-check_home(const char *root, struct err *e)
-{
-	char *home = NULL, *real;
-	int r = 0;
-
-	if (path_home(&home, NULL) < 0)
-		return 0;
-	real = realpath(home, NULL);
-	if (real != NULL && path_is_below(real, root))
-		r = err_set(e, ERR_USAGE,
-		    "the tree would be %s (the top of the git repository, if "
-		    "there is one), and your home directory with all its keys "
-		    "is in it: name a directory outside of it with -C",
-		    root);
-	free(home);
-	free(real);
-	return r;
 }
 
 int
@@ -62,12 +44,8 @@ livetree_find(const char *repo, struct livetree *ret, struct err *e)
 	r = snapshot_toplevel(t.dir, &t.root, e);
 	if (r == 0 && t.root == NULL)
 		t.root = xstrdup(t.dir);
-	if (r == 0 && strcmp(t.root, "/") == 0)
-		r = err_set(e, ERR_USAGE,
-		    "the tree is the whole file system: name a directory "
-		    "with -C");
-	else if (r == 0)
-		r = check_home(t.root, e);
+	if (r == 0)
+		r = refuse_tree(t.root, e);
 	if (r < 0)
 		livetree_clear(&t);
 	else
@@ -221,14 +199,50 @@ static int
 cant_look(const struct livetree *t, const char *rel, struct err *e)
 {
 	return err_set(e, ERR_USAGE,
-	    "%s/%s can't be searched for repositories: %s; make it readable, "
-	    "remove it, or use --copy",
-	    t->root, rel, strerror(errno));
+	    "%s/%s can't be searched for repositories: %s; hide it with "
+	    "--hide %s/%s, make it readable, remove it, or use --copy",
+	    t->root, rel, strerror(errno), t->root, rel);
+}
+
+struct walk {
+	const struct strv *hidden;
+	uid_t owner;
+	unsigned asked; /* owners of so many more files are looked at */
+};
+
+/* Files of others become nobody's inside (stage.h). */
+static void
+look_at_owner(struct livetree *t, struct walk *w, const struct dirent *d,
+    int dirfd, const char *rel)
+{
+	struct stat st;
+
+	if (w->asked == 0 || t->foreign != NULL || d->d_type == DT_LNK)
+		return;
+	w->asked--;
+	if (fstatat(dirfd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_uid != w->owner)
+		t->foreign = path_join(t->root, rel);
+}
+
+/* It will be covered, so nothing in it can be reached. */
+static bool
+is_hidden(const struct livetree *t, const char *rel, const struct strv *hidden)
+{
+	const char *at;
+
+	for (size_t i = 0; i < hidden->n; i++) {
+		at = path_rel(hidden->v[i], t->root);
+		if (at != NULL && strcmp(at, rel) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* Takes fd. */
 static int
-look(struct livetree *t, int fd, const char *rel, unsigned depth, struct err *e)
+look(struct livetree *t, struct walk *w, int fd, const char *rel,
+    unsigned depth, struct err *e)
 {
 	struct dirent *d;
 	char *sub;
@@ -246,7 +260,11 @@ look(struct livetree *t, int fd, const char *rel, unsigned depth, struct err *e)
 				   : xstrdup(d->d_name);
 		if (strcasecmp(d->d_name, ".git") == 0) {
 			r = found(t, sub, e);
-		} else if (is_dir(d, dirfd(dp))) {
+			free(sub);
+			continue;
+		}
+		look_at_owner(t, w, d, dirfd(dp), sub);
+		if (is_dir(d, dirfd(dp)) && !is_hidden(t, sub, w->hidden)) {
 			errno = ELOOP;
 			fd = depth >= MAX_DEPTH
 			    ? -1
@@ -254,7 +272,7 @@ look(struct livetree *t, int fd, const char *rel, unsigned depth, struct err *e)
 				  O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
 				      O_CLOEXEC);
 			if (fd >= 0)
-				r = look(t, fd, sub, depth + 1, e);
+				r = look(t, w, fd, sub, depth + 1, e);
 			else if (errno != ENOENT && errno != ENOTDIR)
 				r = cant_look(t, sub, e);
 		}
@@ -265,13 +283,20 @@ look(struct livetree *t, int fd, const char *rel, unsigned depth, struct err *e)
 }
 
 int
-livetree_look(struct livetree *t, struct err *e)
+livetree_look(struct livetree *t, const struct strv *hidden, struct err *e)
 {
+	struct walk w = { .hidden = hidden };
 	char *outside = snapshot_outside(t->root);
 	int fd = open(t->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
 	if (outside != NULL)
 		strv_take(&t->shown, &outside);
 	if (fd < 0)
 		return err_set(e, -errno, "%s: %s", t->root, strerror(errno));
-	return look(t, fd, "", 0, e);
+	if (geteuid() == 0 && fstat(fd, &st) == 0) {
+		w.owner = st.st_uid;
+		w.asked = MAX_ASKED;
+	}
+	return look(t, &w, fd, "", 0, e);
 }

@@ -20,14 +20,16 @@ struct livetree {
 	struct strv guarded; /* nested .git, relative to root */
 	struct strv pinned;  /* absolute, outer ones first */
 	struct strv shown;   /* outside: where a worktree's repository is */
+	char *foreign; /* for root: something that is not the tree's owner's,
+			  absolute, if one was met; NULL */
 };
 
-/* ERR_USAGE: there is no such directory, it is "/", or the person's home is in
- * it. */
+/* ERR_USAGE: there is no such directory, or refuse_tree(). */
 int livetree_find(const char *repo, struct livetree *ret, struct err *e);
-/* Fills the lists: a walk over the whole tree, names only. ERR_LIMIT: more
- * nested repositories than mounts can be made for. */
-int livetree_look(struct livetree *t, struct err *e);
+/* Fills the lists: a walk over the whole tree, names only, but for directories
+ * that will be hidden. ERR_LIMIT: more nested repositories than mounts can be
+ * made for. */
+int livetree_look(struct livetree *t, const struct strv *hidden, struct err *e);
 /* Nothing on the way to this path, relative to the root, can be renamed. */
 void livetree_pin(struct livetree *t, const char *rel);
 void livetree_clear(struct livetree *t);

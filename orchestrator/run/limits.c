@@ -9,6 +9,14 @@ mib(uint64_t bytes)
 	return (bytes + ((uint64_t)1 << 20) - 1) >> 20;
 }
 
+/* At most what a message can say; "unlimited" is that. */
+static uint64_t
+capped(uint64_t bytes)
+{
+	return bytes < (uint64_t)MSG_UNLIMITED_MIB << 20 ? mib(bytes)
+							 : MSG_UNLIMITED_MIB;
+}
+
 void
 limits_assign(const struct profile_def *d, struct msg_assign *a)
 {
@@ -18,8 +26,8 @@ limits_assign(const struct profile_def *d, struct msg_assign *a)
 	a->pids = l->pids;
 	a->cpu_milli = l->cpu_milli;
 	a->disk_mib = mib(l->disk_bytes);
-	a->data_mib = mib(l->data_bytes);
-	a->file_mib = mib(l->file_bytes);
+	a->data_mib = capped(l->data_bytes);
+	a->file_mib = capped(l->file_bytes);
 	a->procs = l->procs;
 	a->cpu_s = l->cpu_s;
 	a->output_mib = mib(l->output_bytes);

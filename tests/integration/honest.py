@@ -5,6 +5,7 @@ is not there is named and left out."""
 import os
 import shutil
 import sys
+import zipfile
 
 import lib
 
@@ -110,12 +111,92 @@ def go(box):
     return repo, "go test ./... 2>&1", "ok"
 
 
+def with_module(box, name):
+    """A tree that needs a module, which the module cache of HOME has."""
+    proxy = os.path.join(box.dir, "proxy-" + name)
+    at = os.path.join(proxy, "example.org/dep/@v")
+    os.makedirs(at)
+    with zipfile.ZipFile(os.path.join(at, "v1.0.0.zip"), "w") as z:
+        z.writestr("example.org/dep@v1.0.0/go.mod", "module example.org/dep\n")
+        z.writestr("example.org/dep@v1.0.0/dep.go",
+                   "package dep\n\nvar Three = 3\n")
+    lib.write(os.path.join(at, "v1.0.0.mod"), "module example.org/dep\n")
+    lib.write(os.path.join(at, "v1.0.0.info"), '{"Version": "v1.0.0"}\n')
+    lib.write(os.path.join(at, "list"), "v1.0.0\n")
+    repo = box.repo(name, {
+        "go.mod": "module x\n\ngo 1.18\n\nrequire example.org/dep v1.0.0\n",
+        "x_test.go": "package x\n\nimport (\n\t\"testing\"\n\n"
+                     "\t\"example.org/dep\"\n)\n\nfunc TestX(t *testing.T) {\n"
+                     "\tif dep.Three != 3 {\n\t\tt.Fatal(dep.Three)\n\t}\n}\n"})
+    box.own()
+    r = box.call(["env", "GOPROXY=file://" + proxy, "GONOSUMDB=*",
+                  "GOFLAGS=-mod=mod -modcacherw", "go", "mod", "download", "all"],
+                 cwd=repo, timeout=120)
+    lib.equal(r.status, 0, "a module can be got", r)
+    return repo
+
+
+@job(needs=["go"])
+def go_modules(box):
+    return with_module(box, "gomod"), "GOFLAGS=-mod=mod go test ./... 2>&1", "ok"
+
+
+@job(needs=["go"], profile="build")
+def go_modules_build(box):
+    """This profile has a place of its own for them."""
+    return with_module(box, "gomod2"), "go test ./... 2>&1", "ok"
+
+
 @job(needs=["javac"])
 def java(box):
+    """Its home is by passwd, its machine by name."""
     repo = box.repo("java", {
-        "T.java": "class T { public static void main(String[] a) { "
-                  "System.out.println(\"made \" + 3); } }\n"})
-    return repo, "javac T.java && java T", "made 3"
+        "T.java": "class T { public static void main(String[] a) throws "
+                  "Exception { java.net.InetAddress.getLocalHost(); "
+                  "System.out.println(\"made \" + 3 + \" \" + "
+                  "System.getProperty(\"user.home\")); } }\n"})
+    return repo, ("javac T.java && java T >out && cat out && "
+                  "{ test \"$USER\" != foray || grep \" $HOME\\$\" out; }"), \
+        "made 3"
+
+
+@job()
+def account(box):
+    """Who they are, and the name of the machine."""
+    repo = box.repo("account", {"t.py": """
+import getpass, grp, os, pwd, socket
+if os.environ["USER"] == "foray":
+    me = pwd.getpwuid(os.getuid())
+    assert me.pw_dir == os.environ["HOME"] == os.path.expanduser("~"), me
+    assert me.pw_dir == os.path.expanduser("~foray"), me
+    assert me.pw_name == getpass.getuser() and os.access(me.pw_shell, os.X_OK)
+    grp.getgrgid(os.getgid())
+    assert pwd.getpwuid(0).pw_name == "root"
+    assert not any(u.pw_gecos for u in pwd.getpwall())
+    socket.gethostbyname(socket.gethostname())
+print("known")
+"""})
+    return repo, "USER=${USER-x} %s t.py && echo x >~/.made && rm ~/.made" % \
+        PYTHON, "known"
+
+
+@job(needs=["cc"], profile="debug")
+def sanitizers(box):
+    """AddressSanitizer reserves terabytes; its leak checker traces."""
+    repo = box.repo("asan", {
+        "t.c": "#include <stdlib.h>\n#include <stdio.h>\nint main(int n, char **v)"
+               "\n{ (void)v; char *p = malloc(n + 7); puts(p ? \"clean\" : \"\"); "
+               "free(p); return 0; }\n"})
+    return repo, "cc -g -fsanitize=address -o t t.c && ./t", "clean"
+
+
+@job(needs=["cc"])
+def leaks(box):
+    """Without ptrace leaks are not looked for, rather than an error."""
+    repo = box.repo("lsan", {
+        "t.c": "#include <stdio.h>\nint main(void) { puts(\"clean\"); return 0; }"
+               "\n"})
+    return repo, "cc -g -fsanitize=leak -o t t.c && ./t", "clean"
 
 
 @job()

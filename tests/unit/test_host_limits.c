@@ -263,6 +263,12 @@ test_quota(void **state)
 	assert_int_equal(out.memory_bytes, 100 * MIB);
 	assert_int_equal(in.file_bytes, 10 * MIB);
 	assert_int_equal(in.data_bytes, 7 * MIB);
+	/* "unlimited", also where that is all there is */
+	a.data_mib = a.file_mib = MSG_UNLIMITED_MIB;
+	q.group = NULL;
+	assert_int_equal(quota_worker(&q, &a, &out, &in, &e), 0);
+	assert_int_equal(in.data_bytes, 0);
+	assert_int_equal(in.file_bytes, 10 * MIB); /* of the disk */
 	a.pids = 2;
 	assert_int_equal(quota_worker(&q, &a, &out, &in, &e), ERR_LIMIT);
 }

@@ -81,6 +81,8 @@ make_view(const char *name)
 	strv_add(&view.hide_dirs, "/usr/share/private");
 	strv_add(&view.hide_dirs, "/elsewhere");
 	strv_add(&view.write, "/data/out");
+	view.passwd = strdup("TEXT-OF-PASSWD");
+	view.group = strdup("TEXT-OF-GROUP");
 }
 
 static void
@@ -216,8 +218,37 @@ test_kinds(void **state)
 	spec_mount(&spec, MOUNT_PROC, NULL, "/proc");
 	spec_mount(&spec, MOUNT_DEV, NULL, "/dev");
 	spec_mount(&spec, MOUNT_REMOUNT_RO, NULL, "/t");
+	spec_mount(&spec, MOUNT_DATA, "7", "/f");
 	compare("bwrap-kinds", &spec);
 	spec_clear(&spec);
+}
+
+/* The word is no number, and stays one on the way to another process. */
+static void
+test_unlimited(void **state)
+{
+	static const char text[] = "{\"limits\": {\"process_memory\": "
+				   "\"unlimited\", \"file\": \"unlimited\"}}";
+	struct profile_def d = { 0 }, again = { 0 };
+	json_t *j, *there;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(json_parse(text, strlen(text), 4096, &j, &e), 0);
+	assert_int_equal(profile_def_apply(&d, j, "test", &e), 0);
+	json_decref(j);
+	assert_true(d.limits.data_bytes == LIMIT_UNLIMITED);
+	there = profile_def_json(&d);
+	assert_int_equal(profile_def_apply(&again, there, "again", &e), 0);
+	json_decref(there);
+	assert_true(again.limits.data_bytes == LIMIT_UNLIMITED);
+	assert_true(again.limits.file_bytes == LIMIT_UNLIMITED);
+	profile_def_clear(&again);
+	/* What bounds the machine's share of it can't be. */
+	j = json_pack("{s:{s:s}}", "limits", "memory", "unlimited");
+	assert_int_equal(profile_def_apply(&d, j, "test", &e), ERR_SYNTAX);
+	json_decref(j);
+	profile_def_clear(&d);
 }
 
 int
@@ -229,12 +260,15 @@ main(void)
 		cmocka_unit_test(test_direct),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_build),
+		cmocka_unit_test(test_unlimited),
 	};
 	int r;
 
 	strv_addl(&tools.show, "/home/person/.pyenv", "/home/person/go",
 	    (char *)NULL);
 	strv_add(&tools.mask, "/home/person/go/credentials");
+	strv_add(&tools.empty, "/home/person/go/pkg/mod/cache/vcs");
+	tools.go_modules = strdup("/home/person/go/pkg/mod");
 	tools.path = strdup("/x/bin:/usr/bin");
 	strv_addl(&guarded, "tests/test_a.py",
 	    "/home/person/project/tests/test_b.py", "/elsewhere", (char *)NULL);

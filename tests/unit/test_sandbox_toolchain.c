@@ -171,6 +171,54 @@ test_cargo(void **state)
 	toolchain_clear(&t);
 }
 
+/* Its modules, wherever they are said to be, but nothing of a home. */
+static void
+test_go(void **state)
+{
+	struct toolchain t;
+	char *path;
+
+	(void)state;
+	(void)unsetenv("GOPATH");
+	(void)unsetenv("GOMODCACHE");
+	make("home/sdk-go/go/bin/go", "");
+	make("home/go/pkg/mod/cache/vcs/1/config", "url = https://u:p@h/");
+	make("home/other/pkg/mod/a@v1/a.go", "");
+	make("home/mods/a@v1/a.go", "");
+	find("sdk-go/go/bin", repo, &t);
+	expect_list(&t.show, "sdk-go/go/bin go/pkg/mod");
+	expect_list(&t.empty, "go/pkg/mod/cache/vcs");
+	assert_true(text_ends(t.go_modules, "/home/go/pkg/mod"));
+	toolchain_clear(&t);
+
+	path = path_joinf(home, "other:%s/go", home);
+	(void)setenv("GOPATH", path, 1);
+	free(path);
+	find("sdk-go/go/bin", repo, &t);
+	expect_list(&t.show, "sdk-go/go/bin other/pkg/mod");
+	assert_int_equal(t.empty.n, 0);
+	toolchain_clear(&t);
+
+	path = path_join(home, "mods");
+	(void)setenv("GOMODCACHE", path, 1);
+	free(path);
+	find("sdk-go/go/bin", repo, &t);
+	expect_list(&t.show, "sdk-go/go/bin mods");
+	toolchain_clear(&t);
+
+	/* a home is no module cache */
+	(void)setenv("GOMODCACHE", home, 1);
+	find("sdk-go/go/bin", repo, &t);
+	expect_list(&t.show, "sdk-go/go/bin");
+	assert_null(t.go_modules);
+	toolchain_clear(&t);
+	(void)unsetenv("GOPATH");
+	(void)unsetenv("GOMODCACHE");
+	path = path_join(home, "go");
+	assert_int_equal(path_rmtree(path, NULL), 0);
+	free(path);
+}
+
 static void
 test_local(void **state)
 {
@@ -342,6 +390,7 @@ main(void)
 		cmocka_unit_test(test_prefixes),
 		cmocka_unit_test(test_link_to_home),
 		cmocka_unit_test(test_cargo),
+		cmocka_unit_test(test_go),
 		cmocka_unit_test(test_local),
 		cmocka_unit_test(test_pyenv),
 		cmocka_unit_test(test_venv),

@@ -101,7 +101,7 @@ quota_worker(const struct quota *q, const struct msg_assign *a,
 	data = q->group != NULL
 	    ? a->data_mib * MIB
 	    : lower(either(a->data_mib, DATA_MIB) * MIB, out.memory_bytes);
-	in.data_bytes = data;
+	in.data_bytes = a->data_mib == MSG_UNLIMITED_MIB ? 0 : data;
 	in.file_bytes = lower(in.file_bytes, out.disk_bytes);
 	in.memory_bytes = out.memory_bytes;
 	*ret_outer = out;
