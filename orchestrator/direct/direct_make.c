@@ -2,7 +2,6 @@
 #include "common/compat.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,7 +58,7 @@ make_copy(struct direct *d, struct err *e)
 	free(store);
 	free(cache);
 	if (r == 0 && (left = snapshot_left_out(&d->snap)) != NULL) {
-		fprintf(stderr, "foray: left out of the copy: %s\n", left);
+		log_warn("left out of the copy: %s", left);
 		free(left);
 	}
 	if (r < 0 || d->q->backend == BACKEND_CONTAINER)

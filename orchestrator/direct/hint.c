@@ -343,24 +343,10 @@ hint_git(const struct direct *d)
 	free(git);
 }
 
-/* It has one owner, and a repository of its own. */
-static void
-hint_copy(const struct direct *d)
-{
-	const struct strv *skipped = &d->snap.skipped;
-
-	for (size_t i = 0; i < skipped->n; i++) {
-		if (text_starts(skipped->v[i], ".git: "))
-			log_warn("the copy has no git repository: %s",
-			    skipped->v[i] + strlen(".git: "));
-	}
-}
-
 void
 hint_start(const struct direct *d)
 {
-	if (d->q->copy)
-		hint_copy(d);
+	/* A copy has one owner, and a repository of its own. */
 	if (d->q->copy || d->q->backend != BACKEND_BWRAP)
 		return;
 	if (d->tree.foreign != NULL)
