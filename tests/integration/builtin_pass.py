@@ -129,48 +129,55 @@ def fixes(box):
     lib.equal(of_pass(again), of_pass(r), "fixes: the replay has it, too", again)
 
 
-def tells(box):
-    """What it ruled out is in every prompt of the other model, once."""
-    for n, (topology, scripts) in enumerate((
+def tells_elsewhere(box):
+    for topology, scripts in (
             ("single", [dict(FIRST, match="Find the cause")]),
-            ("hypotheses", [PLAN, FIRST, SECOND]),
-            ("escalate", [GIVES_UP, PLAN, FIRST, SECOND]))):
-        repo = box.repo("tells%d" % n, WORD)
-        bodies = os.path.join(box.dir, "bodies%d" % n)
-        os.mkdir(bodies)
-        with FakeServer({"scripts": scripts}, keep_bodies=bodies) as s:
-            settings(box, s)
-            r = box.run(repo, "-t", TEST, "-m", MODEL, "-n", "2", "--topology",
-                        topology, first=True, env=s.env())
-            lib.equal(s.errors(), "", topology + ": the server is fine")
-            asked = s.sums()["accepted"]
-        lib.equal(r.status, 0, topology + ": fixed", r)
-        lib.check(not r.all("verified")[-1]["candidate"].startswith("builtin"),
-                  topology + ": by the paid model", r)
-        lib.equal(r.finished["usage"]["calls"], asked,
-                  topology + ": its calls alone are counted", r)
-        order = [e.get("model") for e in r.all("assigned")
-                 if e["kind"] in ("plan", "explore")]
-        lib.check(order == sorted(order, key=lambda m: m != "builtin") and
-                  {"builtin", MODEL} == set(order), topology + ": the order",
-                  order)
-        sent = prompts(bodies)
-        tasks = {p[1] for p in sent}
-        lib.equal(len(tasks), 1, topology + ": the prompt is the same for all")
-        lines = [x for x in tasks.pop().splitlines() if RULED_OUT in x]
-        told = [f for e in r.all("summary") for f in e["findings"]
-                if e["label"].startswith("builtin-") and RULED_OUT in f]
-        lib.check(lines and "word.sh" in lines[0], topology + ": places", lines)
-        lib.equal(sorted(x[2:] for x in lines), sorted(told),
-                  topology + ": they are the findings")
-        lib.check(all("".join(p).count(NOTE) == 1 for p in sent),
-                  topology + ": in each once", sent[-1])
-        shown = box.do("show").out
-        lib.check(all(f in shown for f in told), topology + ": show", shown)
-        again = box.do("replay", "--json")
-        lib.equal(again.status, 0, topology + ": replayed", again)
-        lib.equal(of_pass(again), of_pass(r), topology + ": with the pass",
-                  again)
+            ("escalate", [GIVES_UP, PLAN, FIRST, SECOND])):
+        told_in(box, topology, scripts)
+
+
+def tells(box):
+    told_in(box, "hypotheses", [PLAN, FIRST, SECOND])
+
+
+def told_in(box, topology, scripts):
+    """What it ruled out is in every prompt of the other model, once."""
+    repo = box.repo("tells-" + topology, WORD)
+    bodies = os.path.join(box.dir, "bodies-" + topology)
+    os.mkdir(bodies)
+    with FakeServer({"scripts": scripts}, keep_bodies=bodies) as s:
+        settings(box, s)
+        r = box.run(repo, "-t", TEST, "-m", MODEL, "-n", "2", "--topology",
+                    topology, first=True, env=s.env())
+        lib.equal(s.errors(), "", topology + ": the server is fine")
+        asked = s.sums()["accepted"]
+    lib.equal(r.status, 0, topology + ": fixed", r)
+    lib.check(not r.all("verified")[-1]["candidate"].startswith("builtin"),
+              topology + ": by the paid model", r)
+    lib.equal(r.finished["usage"]["calls"], asked,
+              topology + ": its calls alone are counted", r)
+    order = [e.get("model") for e in r.all("assigned")
+             if e["kind"] in ("plan", "explore")]
+    lib.check(order == sorted(order, key=lambda m: m != "builtin") and
+              {"builtin", MODEL} == set(order), topology + ": the order",
+              order)
+    sent = prompts(bodies)
+    tasks = {p[1] for p in sent}
+    lib.equal(len(tasks), 1, topology + ": the prompt is the same for all")
+    lines = [x for x in tasks.pop().splitlines() if RULED_OUT in x]
+    told = [f for e in r.all("summary") for f in e["findings"]
+            if e["label"].startswith("builtin-") and RULED_OUT in f]
+    lib.check(lines and "word.sh" in lines[0], topology + ": places", lines)
+    lib.equal(sorted(x[2:] for x in lines), sorted(told),
+              topology + ": they are the findings")
+    lib.check(all("".join(p).count(NOTE) == 1 for p in sent),
+              topology + ": in each once", sent[-1])
+    shown = box.do("show").out
+    lib.check(all(f in shown for f in told), topology + ": show", shown)
+    again = box.do("replay", "--json")
+    lib.equal(again.status, 0, topology + ": replayed", again)
+    lib.equal(of_pass(again), of_pass(r), topology + ": with the pass",
+              again)
 
 
 def left_out(box):
@@ -335,7 +342,8 @@ def whole(box):
     lib.equal(r.finished["usage"]["calls"], 2, "a reproducer: the bill", r)
 
 
-ALL = (fixes, tells, left_out, refused, alone, hangs, held_up, killed, whole)
+ALL = (fixes, tells, tells_elsewhere, left_out, refused, alone, hangs, held_up,
+       killed, whole)
 QUICK = (fixes, tells, refused, alone, hangs, whole)
 
 

@@ -145,14 +145,11 @@ def held(box, server):
 
 # One row of each kind that foray tells apart.
 QUICK = """
-deleted deleted-c skipped pytest-mark-skip assertion-weakened stack node-variable
-once hard-coded conftest check-target constructor assert-hidden equal-to-all
-printed-hidden tap-printed sitecustomize shadow-library program runner-replaced
-no-run workflow
-one-line-pytest one-line-c-mute test-added test-added-node helper-added renamed
-several-files configuration equality
-js-comment modules-apart include-any-name npmrc add-failure exec-true mock-any
-only-exit
+deleted skipped assertion-weakened hard-coded conftest check-target constructor
+assert-hidden printed-hidden sitecustomize shadow-library runner-replaced no-run
+workflow once
+one-line-c-mute test-added test-added-node helper-added several-files configuration
+include-any-name add-failure only-exit exec-true
 """.split()
 
 
