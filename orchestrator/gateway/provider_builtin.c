@@ -139,8 +139,9 @@ build_queue(struct builtin *b, const struct reading *r, const struct facts *f,
 			source_free(files[i]);
 			continue;
 		}
-		repair_generate(&c, files[i], (uint32_t)i, weight[i]);
 		b->src[i] = files[i];
+		repair_generate(
+		    &c, files, b->n_src, (uint32_t)i, weight[i]);
 		free(weight[i]);
 	}
 	b->end_ms = f->budget_ms > 0 ? loop_now_ms() + f->budget_ms : 0;

@@ -10,6 +10,8 @@
 
 struct gen {
 	const struct source *s;
+	struct source *const *all; /* s is among them */
+	size_t n_all;
 	const struct repair_op *op;
 	struct cands *out;
 	const float *weight;
@@ -124,11 +126,19 @@ void op_name_assigned(struct gen *g, size_t i);
 void op_element(struct gen *g, size_t i);
 void op_own_guard(struct gen *g, size_t i);
 void op_under_if(struct gen *g, size_t i);
+/* op_move.c, op_need.c */
+void op_move(struct gen *g, size_t i);
+void op_need(struct gen *g, size_t i);
+/* op_literal.c */
+void op_literal_clause(struct gen *g, size_t i);
+void op_member_test(struct gen *g, size_t i);
+void op_kin_clause(struct gen *g, size_t i);
+/* op_predicate.c */
+void op_predicate(struct gen *g, size_t i);
 /* op_file.c */
 void op_file_statement(struct gen *g, size_t i);
 void op_reset(struct gen *g, size_t i);
 void op_member(struct gen *g, size_t i);
-void op_predicate(struct gen *g, size_t i);
 /* op_lines.c: two edits of one line. All of a source at once, from what the
  * other operators made of it. */
 void op_two_edits(struct gen *g);
@@ -140,5 +150,6 @@ void op_clause_changed(struct gen *g, size_t i);
 void op_sh_test(struct gen *g, size_t i);
 void op_sh_expand(struct gen *g, size_t i);
 void op_sh_word(struct gen *g, size_t i);
+void op_sh_wrap(struct gen *g, size_t i);
 
 #endif

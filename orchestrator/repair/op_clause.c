@@ -8,6 +8,23 @@
 
 #define CLAUSES_MAX 12
 
+/* Go's `case a == b:` */
+static bool
+case_condition(
+    const struct source *s, const struct stmt *st, struct span *ret)
+{
+	size_t b = st->last;
+
+	if (!s->lines || b < st->first + 2 || !tok_is(s, b, ":"))
+		return false;
+	*ret = (struct span){ st->first + 1, (uint32_t)b - 1 };
+	for (size_t i = ret->a; i <= ret->b; i++)
+		if (expr_prec(s, i) > 0 &&
+		    tok_in(s, i, "== != < <= > >= && ||"))
+			return true;
+	return false;
+}
+
 bool
 gen_boolean(const struct gen *g, size_t i, struct span *ret, int *ret_rank)
 {
@@ -16,6 +33,8 @@ gen_boolean(const struct gen *g, size_t i, struct span *ret, int *ret_rank)
 	size_t b, k;
 
 	*ret_rank = 0;
+	if (i == st->first && tok_is(s, i, "case"))
+		return case_condition(s, st, ret);
 	if (i == st->first)
 		return expr_condition(s, st, ret) ||
 		    (tok_is(s, i, "return") && expr_value(s, st, ret) &&
@@ -89,16 +108,35 @@ gen_clause(struct gen *g, struct span p, const char *op, bool before, int rank,
 		    SPAN(s, p.a, p.b), r, op, len, text);
 }
 
+/* `[ ... ]`, or a command that is asked: `if f "$x"`, `f "$x" || return`. */
+static size_t
+shell_clause_end(const struct source *s, size_t j)
+{
+	const struct stmt *st = &s->stmt[s->tok[j].stmt];
+	size_t e = j;
+
+	if (tok_in(s, j, "[ [["))
+		return s->tok[j].match < (int32_t)j ? EXPR_NONE
+						    : (size_t)s->tok[j].match;
+	if (!tok_kind(s, j, TOK_IDENT) || tok_flag(s, j, TF_VAR) ||
+	    (j != st->first && !tok_in(s, j - 1, "if elif while until ! && ||")))
+		return EXPR_NONE;
+	while (e < st->last &&
+	    !tok_in(s, e + 1, "&& || ; | then do ) < > >>"))
+		e++;
+	if (e == j || (j == st->first && !tok_in(s, e + 1, "&& ||")) ||
+	    tok_in(s, e + 1, "| < > >>"))
+		return EXPR_NONE;
+	return e;
+}
+
 size_t
 gen_clause_end(const struct source *s, size_t j)
 {
 	size_t b = EXPR_NONE, op;
 
-	if (s->dialect == DIALECT_SH) {
-		if (!tok_in(s, j, "[ [[") || s->tok[j].match < (int32_t)j)
-			return EXPR_NONE;
-		return (size_t)s->tok[j].match;
-	}
+	if (s->dialect == DIALECT_SH)
+		return shell_clause_end(s, j);
 	if (!expr_is_start(s, j) ||
 	    (j > 0 && tok_in(s, j - 1, ". -> :: ?. - + * /")))
 		return EXPR_NONE;
@@ -185,10 +223,11 @@ clone_clauses(struct gen *g, struct span p, struct span from, struct span block,
 			if (tok_in(s, c.a, "not !") && c.a + 1 <= c.b) {
 				gen_clause(g, p, gen_and(s), false,
 				    rank + (int)n + 3, SPAN(s, c.a + 1, c.b));
-			} else if (s->dialect == DIALECT_SH) {
+			} else if (s->dialect == DIALECT_SH ||
+			    (tok_is(s, c.b, ")") && !gen_is_weaker(s, c, 9))) {
 				char text[256];
-				int len = snprintf(text, sizeof text, "! %.*s",
-				    SPAN(s, c.a, c.b));
+				int len = snprintf(text, sizeof text, "%s%.*s",
+				    gen_not(s), SPAN(s, c.a, c.b));
 
 				if (len < (int)sizeof text)
 					gen_clause(g, p, gen_and(s), false,
@@ -252,6 +291,24 @@ op_guard(struct gen *g, size_t i)
 	}
 }
 
+/* The end of `(unsigned char)*p`. */
+static size_t
+cast_end(const struct source *s, size_t i)
+{
+	size_t b;
+
+	if (s->dialect != DIALECT_C || !tok_is(s, i, "(") ||
+	    s->tok[i].match < (int32_t)i + 2)
+		return EXPR_NONE;
+	b = (size_t)s->tok[i].match;
+	for (size_t j = i + 1; j < b; j++)
+		if (!tok_flag(s, j, TF_TYPE) && !tok_is(s, j, "*"))
+			return EXPR_NONE;
+	for (b++; tok_in(s, b, "* & - ~ !"); b++)
+		;
+	return expr_primary_end(s, b);
+}
+
 /* f(x) for an operand x, with f of those that the file calls so. */
 void
 op_wrap(struct gen *g, size_t i)
@@ -264,12 +321,15 @@ op_wrap(struct gen *g, size_t i)
 	uint32_t got[6];
 
 	if (s->dialect == DIALECT_SH || !expr_is_start(s, i) ||
-	    expr_is_prefix(s, i) || i == gen_stmt(g, i)->first ||
+	    (expr_is_prefix(s, i) && !tok_is(s, i, "*")) ||
+	    i == gen_stmt(g, i)->first ||
 	    expr_is_bound(s, i) || (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) ||
 	    tok_kind(s, i, TOK_NUMBER) || tok_kind(s, i, TOK_STRING) ||
 	    tok_flag(s, i, TF_VALUE))
 		return;
-	b = expr_primary_end(s, i);
+	b = cast_end(s, i);
+	if (b == EXPR_NONE)
+		b = expr_primary_end(s, i);
 	if (b == EXPR_NONE || tok_is(s, b + 1, "=") ||
 	    (tok_is(s, b + 1, ":") && b + 1 != gen_stmt(g, i)->last))
 		return;
@@ -384,7 +444,7 @@ op_append(struct gen *g, size_t i)
 	else if (a == i && tok_kind(s, i, TOK_IDENT))
 		gen_after(g, i, 1, " * %.*s", TOK(s, i));
 	if (!tok_kind(s, i, TOK_NUMBER))
-		gen_after(g, i, 4, " * 2");
+		gen_before(g, a, 2, "2 * ");
 	if (expr_prec(s, i + 1) > 9 || expr_prec(s, a - 1) > 9)
 		return;
 	n = gen_names(g, i, names, nitems(names));

@@ -1,14 +1,12 @@
 /*
  * op_file.c - operators that bring in what other functions of the file have: a
- * statement, a member, a call of a function that says yes or no; and what sets
- * a counter or collection back.
+ * statement, a member; and what sets a counter or collection back.
  */
 #include "common/compat.h"
 
 #include "orchestrator/repair/place.h"
 
 #define TEXT_MAX 200
-#define ARGS_MAX 3
 
 /* Is c one of the n in got? */
 static bool
@@ -150,178 +148,6 @@ op_member(struct gen *g, size_t i)
 				continue;
 			got[n++] = c;
 			gen_put(g, i, i, (int)n - 1, "%.*s", SPAN(s, c.a, c.b));
-		}
-	}
-}
-
-/* --- functions that say yes or no ------------------------------------------
- */
-
-struct predicate {
-	size_t name; /* token in its head */
-	size_t param[ARGS_MAX];
-	size_t n;
-	bool method;
-};
-
-/* Does the function give back what is true or false? */
-static bool
-says_yes_or_no(struct gen *g, const struct region *r)
-{
-	const struct source *s = g->s;
-
-	for (size_t j = r->first_tok; j < r->last_tok; j++) {
-		g->budget--;
-		if (!tok_is(s, j, "return"))
-			continue;
-		for (size_t k = j + 1; k <= s->stmt[s->tok[j].stmt].last; k++)
-			if (tok_in(s, k,
-				"== != === !== < <= > >= in not ! and or && "
-				"|| True False true false is") ||
-			    tok_is(s, k, "not in") || tok_is(s, k, "is not"))
-				return true;
-	}
-	return false;
-}
-
-static bool
-read_predicate(struct gen *g, const struct region *r, struct predicate *ret)
-{
-	const struct source *s = g->s;
-	struct span el[ARGS_MAX + 1];
-	size_t j = r->first_tok, n;
-
-	*ret = (struct predicate){ 0 };
-	for (int k = 0; k < 40 && j > 0; k++, j--) {
-		if (tok_is(s, j, "(") && tok_kind(s, j - 1, TOK_IDENT) &&
-		    s->tok[j - 1].len == strlen(r->name) &&
-		    memcmp(s->text + s->tok[j - 1].off, r->name,
-			s->tok[j - 1].len) == 0)
-			break;
-	}
-	if (!tok_is(s, j, "(") || j == 0 || s->tok[j].match < 0)
-		return false;
-	ret->name = j - 1;
-	n = (size_t)s->tok[j].match == j + 1
-	    ? 0
-	    : expr_elements(s, j, ",", el, nitems(el));
-	if (n == 0 && (size_t)s->tok[j].match != j + 1)
-		return false;
-	for (size_t k = 0; k < n; k++) {
-		/* `Type *name`, `name: type`, `name = value` */
-		size_t at = el[k].a;
-
-		if (s->dialect == DIALECT_C)
-			at = el[k].b;
-		if (!tok_kind(s, at, TOK_IDENT))
-			return false;
-		if (k == 0 && tok_in(s, at, "self cls")) {
-			ret->method = true;
-			continue;
-		}
-		if (ret->n == ARGS_MAX)
-			return false;
-		ret->param[ret->n++] = at;
-	}
-	return says_yes_or_no(g, r);
-}
-
-/* A name of the block for each parameter: the one that is called so, else the
- * only one there is to choose. false: there is none. */
-static bool
-arguments(struct gen *g, size_t i, const struct predicate *p, size_t choice,
-    char *dst, size_t size)
-{
-	const struct source *s = g->s;
-	uint32_t names[12];
-	size_t n = gen_all_names(g, i, names, nitems(names)), k;
-	int at = 0;
-
-	*dst = '\0';
-	for (size_t a = 0; a < p->n; a++) {
-		for (k = 0; k < n && !tok_same(s, names[k], p->param[a]); k++)
-			;
-		if (k == n && p->n > 1)
-			return false;
-		if (p->n == 1 && choice > 0)
-			k = choice - 1;
-		if (k >= n)
-			return false;
-		at += snprintf(dst + at, size - (size_t)at, "%s%.*s",
-		    a > 0 ? ", " : "", TOK(s, names[k]));
-		if (at >= (int)size)
-			return false;
-	}
-	return true;
-}
-
-/* The clause with it, and with its opposite. */
-static void
-put_predicate(struct gen *g, struct span p, const struct predicate *f, int rank,
-    int len, const char *base, const char *args)
-{
-	const struct source *s = g->s;
-	char text[TEXT_MAX], no[TEXT_MAX + 8];
-	int n = snprintf(text, sizeof text, "%.*s%s%.*s(%s)", len, base,
-	    len > 0 ? "." : "", TOK(s, f->name), args);
-	int m = snprintf(no, sizeof no, "%s%s", gen_not(s), text);
-
-	if (n >= (int)sizeof text)
-		return;
-	gen_clause(g, p, gen_and(s), false, rank, m, no);
-	gen_clause(g, p, gen_and(s), false, rank, n, text);
-	gen_clause(g, p, gen_or(s), false, rank + 1, n, text);
-	gen_clause(g, p, gen_or(s), false, rank + 1, m, no);
-}
-
-static void
-with_predicate(
-    struct gen *g, size_t i, struct span p, const struct predicate *f, int rank)
-{
-	const struct source *s = g->s;
-	uint32_t names[3];
-	char args[TEXT_MAX / 2];
-	size_t n = 1;
-
-	if (f->method)
-		n = gen_names(g, i, names, nitems(names));
-	for (size_t k = 0; k < 3; k++) {
-		if (!arguments(g, i, f, k, args, sizeof args))
-			continue;
-		if (!f->method)
-			put_predicate(g, p, f, rank + (int)k, 0, "", args);
-		for (size_t m = 0; f->method && m <= n; m++) {
-			if (m == n)
-				put_predicate(
-				    g, p, f, rank + (int)k, 4, "self", args);
-			else
-				put_predicate(g, p, f, rank + (int)(k + m),
-				    TOK(s, names[m]), args);
-		}
-		if (f->n != 1)
-			break;
-	}
-}
-
-/* A clause that asks a function of the file. */
-void
-op_predicate(struct gen *g, size_t i)
-{
-	const struct source *s = g->s;
-	int r = source_region(s, s->tok[i].line), rank, found = 0;
-	struct predicate f;
-	struct span p;
-
-	if (s->dialect == DIALECT_SH || r < 0 || !gen_boolean(g, i, &p, &rank))
-		return;
-	for (size_t d = 1; d < 40 && found < 6 && g->budget > 0; d++) {
-		for (int side = 0; side < 2; side++) {
-			size_t k = side == 0 ? (size_t)r - d : (size_t)r + d;
-
-			if ((side == 0 && d > (size_t)r) || k >= s->n_region ||
-			    !read_predicate(g, &s->region[k], &f))
-				continue;
-			with_predicate(g, i, p, &f, rank + found++);
 		}
 	}
 }

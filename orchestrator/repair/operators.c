@@ -85,6 +85,21 @@ const struct repair_op repair_ops[] = {
 	{ "list value", "a value that should be a list",
 	    "makes a list of a value", { 1.2f, 1, 0.8f, 0.6f }, SCRIPT, CODE, 2,
 	    op_list_value },
+	{ "kin clause", "a missing clause",
+	    "adds a clause that asks the same function", { 6, 4, 2, 1 }, NOT_SH,
+	    CODE, 1, op_kin_clause },
+	{ "clause on a literal", "a missing clause",
+	    "compares with another literal of the file",
+	    { 3, 1.5f, 0.7f, 0.3f }, NOT_SH, CODE, 1, op_literal_clause },
+	{ "member test", "a missing clause",
+	    "adds a clause that asks what a collection holds",
+	    { 3, 1.5f, 0.7f, 0.3f }, SCRIPT, CODE, 1, op_member_test },
+	{ "statement moved", "a misplaced statement",
+	    "moves a statement", { 1.5f, 1, 0.5f, 0.3f }, NOT_SH, CODE, 1,
+	    op_move },
+	{ "guard made", "a missing guard",
+	    "adds a guard for what a statement takes for granted",
+	    { 4, 0.5f, 0.25f, 0.12f }, NOT_SH, CODE, 2, op_need },
 	{ "name", "a wrong name", "takes another name", { 4.5f, 2.5f, 1, 0.4f },
 	    ALL, CODE, 1, op_ident },
 	{ "other literal", "a text literal",
@@ -92,6 +107,9 @@ const struct repair_op repair_ops[] = {
 	    CODE, 2, op_string_other },
 	{ "option", "an option of a command", "changes an option",
 	    { 2, 1, 0.5f, 0.5f }, DIALECT_SH, CODE, 2, op_sh_word },
+	{ "command wrapped", "a missing call",
+	    "puts a function around a value", { 2, 1, 0.5f, 0.3f }, DIALECT_SH,
+	    CODE, 2, op_sh_wrap },
 	{ "guard", "a missing guard", "adds a guard for what may be missing",
 	    { 1.6f, 0.8f, 0.4f, 0.2f }, NOT_SH, CODE, 2, op_guard },
 	{ "clause cloned", "a missing clause",
@@ -190,10 +208,16 @@ best_yield(const struct repair_op *op)
 }
 
 void
-repair_generate(struct cands *out, const struct source *s, uint32_t idx,
-    const float *weight)
+repair_generate(struct cands *out, struct source *const *sources, size_t n,
+    uint32_t idx, const float *weight)
 {
-	struct gen g = { .s = s, .out = out, .weight = weight, .idx = idx };
+	const struct source *s = sources[idx];
+	struct gen g = { .s = s,
+		.all = sources,
+		.n_all = n,
+		.out = out,
+		.weight = weight,
+		.idx = idx };
 	float most = weight != NULL ? 0 : 1;
 	size_t two = 0;
 	bool *idle;

@@ -72,6 +72,21 @@ find_python(struct source *s)
 	}
 }
 
+/* A method may be called like a word of another language: `long signed() {`,
+ * `delete(key) {`. */
+static bool
+is_named_like(const struct source *s, size_t m)
+{
+	if (!tok_kind(s, m, TOK_KEYWORD) || m == 0)
+		return false;
+	if (s->dialect == DIALECT_C)
+		return tok_kind(s, m - 1, TOK_IDENT) ||
+		    tok_flag(s, m - 1, TF_TYPE) || tok_in(s, m - 1, "> ] *");
+	return s->dialect == DIALECT_JS &&
+	    (tok_flag(s, m - 1, TF_BLOCK) ||
+		tok_in(s, m - 1, "async static * get set"));
+}
+
 /* The name of the function whose block opens at i; n_tok: it is none. */
 static size_t
 name_before(const struct source *s, size_t i)
@@ -102,7 +117,8 @@ name_before(const struct source *s, size_t i)
 	m--;
 	if (m > 0 && tok_in(s, m - 1, "my our foreach"))
 		return none; /* what a loop gives its values to */
-	if (tok_kind(s, m, TOK_IDENT) && !arrow && !tok_in(s, m, not_names))
+	if (!arrow && !tok_in(s, m, not_names) &&
+	    (tok_kind(s, m, TOK_IDENT) || is_named_like(s, m)))
 		return m;
 	/* function (x) {, (x) => {: named by what they are given to. */
 	if (tok_in(s, m, "function async") && m > 0)

@@ -29,7 +29,7 @@ bed_init(struct bed *b, const char *code, uint64_t seed)
 	struct cands c = { 0 };
 
 	b->s = source_create("mod.py", code, strlen(code));
-	repair_generate(&c, b->s, 0, NULL);
+	repair_generate(&c, &b->s, 1, 0, NULL);
 	b->q = queue_create(&c, &b->s, 1, CAND_MAX, seed);
 	assert_int_equal(c.n, 0); /* taken over */
 }
