@@ -19,6 +19,7 @@ struct gen {
 	uint16_t op_no;
 	uint32_t made; /* by this operator in this source */
 	long budget;   /* steps of search left for this operator */
+	size_t also;   /* a token whose line counts, too; 0: none */
 };
 
 /* For "%.*s": the text of tokens a..b. */

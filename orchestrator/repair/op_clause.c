@@ -211,7 +211,9 @@ clone_clauses(struct gen *g, struct span p, struct span from, struct span block,
 			c = (struct span){ (uint32_t)j, (uint32_t)e };
 			for (k = 0; k < n && !gen_same(s, got[k], c); k++)
 				;
-			if (k < n || (check && !gen_known(g, c, block)))
+			if (k < n ||
+			    (check && s->dialect != DIALECT_SH &&
+				!gen_known(g, c, block)))
 				continue;
 			got[n] = c;
 			gen_clause(g, p, gen_and(s), false, rank + (int)n,

@@ -120,6 +120,45 @@ op_reset(struct gen *g, size_t i)
 	}
 }
 
+/* `self.x` -> `self.m()`, with methods of the file that need no argument. */
+static void
+put_accessors(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	int r = source_region(s, s->tok[i].line), rank = 0;
+
+	if (r < 0 || !tok_in(s, i, "self this") || !tok_is(s, i + 1, ".") ||
+	    !tok_kind(s, i + 2, TOK_IDENT) ||
+	    tok_in(s, i + 3, "( = . [ += -= ++ --"))
+		return;
+	for (size_t d = 1; d < 20 && rank < 4; d++) {
+		for (int side = 0; side < 2; side++) {
+			size_t k = side == 0 ? (size_t)r + d : (size_t)r - d;
+			size_t head, name;
+
+			if ((side == 1 && d > (size_t)r) || k >= s->n_region)
+				continue;
+			head = s->region[k].first_tok;
+			name = head > 8 ? head - 8 : 0;
+			while (name < head && s->tok[name].line <
+				s->region[k].first_line)
+				name++;
+			if (tok_in(s, name, "def async get static"))
+				name++;
+			if (!tok_kind(s, name, TOK_IDENT) ||
+			    !tok_is(s, name + 1, "(") ||
+			    !(tok_is(s, name + 2, ")") ||
+				(tok_is(s, name + 2, "self") &&
+				    tok_is(s, name + 3, ")"))) ||
+			    tok_same(s, name, i + 2) ||
+			    s->text[s->tok[name].off] == '_')
+				continue;
+			gen_put(g, i, i + 2, rank++, "%.*s.%.*s()", TOK(s, i),
+			    TOK(s, name));
+		}
+	}
+}
+
 /* A member of the object itself in place of a name. */
 void
 op_member(struct gen *g, size_t i)
@@ -128,6 +167,7 @@ op_member(struct gen *g, size_t i)
 	struct span got[6], c;
 	size_t n = 0;
 
+	put_accessors(g, i);
 	if (!(s->dialect & (DIALECT_PY | DIALECT_JS)) || !gen_is_name(s, i) ||
 	    expr_is_bound(s, i) || tok_in(s, i, "self cls") ||
 	    tok_in(s, i + 1, "= ( :") || i == gen_stmt(g, i)->first)

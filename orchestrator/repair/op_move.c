@@ -190,10 +190,14 @@ op_move(struct gen *g, size_t i)
 	if (i != gen_stmt(g, i)->first || !stands_alone(s, self, &p))
 		return;
 	with_next(g, self, &p);
+	/* Where it is, it may be that it is not executed. */
+	if (self + 1 < s->n_stmt)
+		g->also = s->stmt[self + 1].first;
 	if (s->dialect == DIALECT_PY) {
 		reindent(g, self, &p);
 	} else if (s->dialect != DIALECT_SH) {
 		out_of_braces(g, &s->stmt[self]);
 		into_braces(g, &s->stmt[self]);
 	}
+	g->also = 0;
 }

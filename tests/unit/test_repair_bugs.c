@@ -240,7 +240,7 @@ rank_of(const struct queue *q, const char *file, uint32_t line,
 			want = fixed_text(s, patch);
 		if ((c->line == line &&
 			same_edit(c->new_text, new_text, old)) ||
-		    (strlen(new_text) > strlen(old) && makes(c, s, want)))
+		    (strlen(new_text) >= strlen(old) && makes(c, s, want)))
 			rank = i + 1;
 		*ret_op = rank > 0 ? repair_ops[c->op].name : *ret_op;
 	}

@@ -385,6 +385,18 @@ static const struct row rows[] = {
 	    "def f(a, d):\n    return [x for x in a if x.old(d) and x.n]\n\n\n"
 	    "def g(a, d):\n    return [x for x in a if x.n]\n",
 	    6, "    return [x for x in a if x.n and not x.old(d)]" },
+	{ "member for a name", "a.py",
+	    "class A:\n    def has(self, x):\n        return x in self.all\n\n"
+	    "    def some(self):\n        return self.all + 1\n",
+	    3, "        return x in self.some()" },
+	{ "clause changed", "a.js",
+	    "const D = { wide: 1, high: 2 };\nfunction f(a, b) {\n"
+	    "  return a.wide <= b.wide;\n}\n",
+	    3, "  return a.wide <= b.wide && a.high <= b.high;" },
+	{ "kin clause", "a.js",
+	    "const R = {\n  a(n) {\n    if (has(n, 2)) return 1;\n  },\n"
+	    "  b(n) {\n    if (has(n, 3)) return 1;\n  },\n};\n",
+	    3, "    if (has(n, 2) && !has(n, 3)) return 1;" },
 	{ "clause cloned", "a.sh",
 	    "f() {\n  if pinned \"$1\"; then\n    g\n  fi\n"
 	    "  if [ \"$2\" -gt 1 ]; then\n    h\n  fi\n}\n",
@@ -395,6 +407,12 @@ static const struct row rows[] = {
 	{ "assignment operator", "A.java",
 	    "class A {\n    long signed() {\n        return a >> 1;\n    }\n}\n",
 	    3, "        return a >>> 1;" },
+	{ "constant", "a.c", "int match(char *s)\n{\n\treturn 1;\n}\n", 3,
+	    "\treturn 2;" },
+	{ "negated", "a.go",
+	    "func f(x int) int {\n\tif g(x) {\n\t\treturn 1\n\t}\n"
+	    "\treturn 2\n}\n",
+	    2, "\tif !g(x) {" },
 	{ "string", "a.py", "f(x, 'YYYY-MM')\n", 1, "f(x, 'yyyy-MM')" },
 	{ "wrapped", "a.c",
 	    "int f(char *s)\n{\n\tx = low(s);\n"
