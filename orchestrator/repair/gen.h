@@ -147,6 +147,7 @@ void op_two_edits(struct gen *g);
 void op_twin(struct gen *g, size_t i);
 void op_twin_arg(struct gen *g, size_t i);
 void op_clause_changed(struct gen *g, size_t i);
+void op_like_with_like(struct gen *g, size_t i);
 /* op_shell.c */
 void op_sh_test(struct gen *g, size_t i);
 void op_sh_expand(struct gen *g, size_t i);

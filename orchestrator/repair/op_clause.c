@@ -158,7 +158,7 @@ gen_clause_end(const struct source *s, size_t j)
 	    (j > 0 && tok_in(s, j - 1, "and or && ||")))
 		return b;
 	if (j > 0 && tok_in(s, j - 1, "if elif while") &&
-	    tok_in(s, b + 1, ": )"))
+	    tok_in(s, b + 1, ": ) ] } {"))
 		return b;
 	if (j > 1 && tok_is(s, j - 1, "(") && tok_in(s, j - 2, "if while"))
 		return b;
@@ -253,7 +253,8 @@ op_clause(struct gen *g, size_t i)
 	clone_clauses(g, p, block, block, false, rank, CLAUSES_MAX);
 	file = (struct span){ i > 1200 ? (uint32_t)i - 1200 : 0,
 		(uint32_t)(i + 1200 < s->n_tok ? i + 1200 : s->n_tok - 1) };
-	clone_clauses(g, p, file, block, true, rank + 5, CLAUSES_MAX);
+	clone_clauses(g, p, file, block, true,
+	    s->dialect == DIALECT_SH ? rank : rank + 5, CLAUSES_MAX);
 }
 
 /* What the place uses must be there: `x is not None and ...`. */
@@ -321,6 +322,7 @@ op_wrap(struct gen *g, size_t i)
 	struct span el[1];
 	size_t b, n = 0, k;
 	uint32_t got[6];
+	bool alike; /* to what the function is given there */
 
 	if (s->dialect == DIALECT_SH || !expr_is_start(s, i) ||
 	    (expr_is_prefix(s, i) && !tok_is(s, i, "*")) ||
@@ -352,12 +354,14 @@ op_wrap(struct gen *g, size_t i)
 			if (k < n)
 				continue;
 			got[n] = (uint32_t)j;
-			gen_put(g, i, b, (int)n++, "%.*s(%.*s)", TOK(s, j),
-			    SPAN(s, i, b));
+			alike = tok_same(s, i, el[0].a) &&
+			    (i == b || tok_same(s, i + 1, el[0].a + 1));
+			gen_put(g, i, b, (int)n++ + (alike ? 0 : 2),
+			    "%.*s(%.*s)", TOK(s, j), SPAN(s, i, b));
 		}
 	}
 	for (k = 0; k < nitems(py) && s->dialect == DIALECT_PY; k++)
-		gen_put(g, i, b, 3 + (int)k, "%s(%.*s)", py[k], SPAN(s, i, b));
+		gen_put(g, i, b, 5 + (int)k, "%s(%.*s)", py[k], SPAN(s, i, b));
 }
 
 /* Is the name at i given a number, or counts something? */

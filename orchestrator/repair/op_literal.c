@@ -307,6 +307,21 @@ op_member_test(struct gen *g, size_t i)
 
 /* --- kin ------------------------------------------------------------------- */
 
+/* Is c about an object whose members p asks for, too? */
+static bool
+is_about_the_same(const struct source *s, struct span c, struct span p)
+{
+	size_t j = c.a + tok_in(s, c.a, "not !");
+
+	if (!tok_kind(s, j, TOK_IDENT) || !tok_in(s, j + 1, ". ->") ||
+	    tok_in(s, j, "self this"))
+		return false;
+	for (size_t k = p.a; k < p.b; k++)
+		if (tok_same(s, j, k) && tok_in(s, k + 1, ". ->"))
+			return true;
+	return false;
+}
+
 /* Does c call a function that p calls, too? */
 static bool
 asks_the_same(const struct source *s, struct span c, struct span p)
@@ -321,7 +336,8 @@ asks_the_same(const struct source *s, struct span c, struct span p)
 	return false;
 }
 
-/* A clause of the file that calls the same function, as it is and negated. */
+/* A clause of the file that calls the same function or is about the same
+ * object, as it is and negated. */
 void
 op_kin_clause(struct gen *g, size_t i)
 {
@@ -346,7 +362,8 @@ op_kin_clause(struct gen *g, size_t i)
 			    (e >= p.a && j <= p.b))
 				continue;
 			c = (struct span){ (uint32_t)j, (uint32_t)e };
-			if (!asks_the_same(s, c, p))
+			if (!asks_the_same(s, c, p) &&
+			    !is_about_the_same(s, c, p))
 				continue;
 			for (m = 0; m < n && !gen_same(s, got[m], c); m++)
 				;
@@ -358,7 +375,7 @@ op_kin_clause(struct gen *g, size_t i)
 			    g, p, gen_or(s), false, rank, SPAN(s, c.a, c.b));
 			gen_clause(
 			    g, p, gen_and(s), false, rank, SPAN(s, c.a, c.b));
-			if (gen_is_weaker(s, c, 9))
+			if (gen_is_weaker(s, c, 9) || !tok_is(s, c.b, ")"))
 				continue;
 			len = snprintf(no, sizeof no, "%s%.*s", gen_not(s),
 			    SPAN(s, c.a, c.b));

@@ -270,6 +270,48 @@ clone_parts(struct gen *g, struct span p, struct span c, int rank)
 	}
 }
 
+/* A clause of the place that compares like with like, once more for another
+ * member: `a.w <= b.w and a.h <= b.h`. */
+void
+op_like_with_like(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	struct clauses mine;
+	uint32_t others[4];
+	struct span p;
+	char text[256];
+	size_t n, times;
+	int rank, len;
+
+	if (s->dialect == DIALECT_SH || !gen_boolean(g, i, &p, &rank) ||
+	    !cut(s, p, &mine))
+		return;
+	for (size_t m = 0; m < mine.n; m++) {
+		struct span c = mine.v[m];
+		bool literal;
+
+		for (size_t k = c.a; k < c.b; k++) {
+			times = 0;
+			for (size_t j = c.a; j <= c.b; j++)
+				times += tok_same(s, j, k);
+			if (times != 2 || !is_part(s, k, &literal) || literal)
+				continue;
+			n = near_parts(g, k, others, nitems(others));
+			for (size_t x = 0; x < n; x++) {
+				len = all_replaced(
+				    s, c, k, others[x], text, sizeof text);
+				if (len < 0)
+					continue;
+				gen_clause(g, p, gen_and(s), false, (int)x, len,
+				    text);
+				gen_clause(g, p, gen_or(s), false, (int)x + 1,
+				    len, text);
+			}
+			break;
+		}
+	}
+}
+
 /* A clause of the place or near it, with one name or number changed. */
 static void
 clone_changed(struct gen *g, struct span p, struct span c,

@@ -50,7 +50,7 @@ static const struct row rows[] = {
 	    "function f(a = 2) {}" },
 	{ "far constant", "a.py", "x = 0.5\n", 1, "x = 0.05" },
 	{ "far constant", "a.py", "x = 50\n", 1, "x = 100" },
-	{ "attribute", "a.py", "x = a.left\ny = a.right\n", 1, "x = a.right" },
+	{ "attribute", "a.py", "x = a.near\ny = a.far\n", 1, "x = a.far" },
 	{ "string", "a.py", "f(x, 'ab')\n", 1, "f(x, 'AB')" },
 	{ "string", "a.py", "f(x, '(')\n", 1, "f(x, ')')" },
 	{ "string", "a.py", "f(x, ' ')\n", 1, "f(x, '')" },
@@ -389,10 +389,14 @@ static const struct row rows[] = {
 	    "class A:\n    def has(self, x):\n        return x in self.all\n\n"
 	    "    def some(self):\n        return self.all + 1\n",
 	    3, "        return x in self.some()" },
-	{ "clause changed", "a.js",
+	{ "like with like", "a.js",
 	    "const D = { wide: 1, high: 2 };\nfunction f(a, b) {\n"
 	    "  return a.wide <= b.wide;\n}\n",
 	    3, "  return a.wide <= b.wide && a.high <= b.high;" },
+	{ "kin clause", "a.py",
+	    "def f(a, d):\n    return [x for x in a if x.old(d)]\n\n\n"
+	    "def g(a, d):\n    return [x for x in a if x.n]\n",
+	    6, "    return [x for x in a if x.n and not x.old(d)]" },
 	{ "kin clause", "a.js",
 	    "const R = {\n  a(n) {\n    if (has(n, 2)) return 1;\n  },\n"
 	    "  b(n) {\n    if (has(n, 3)) return 1;\n  },\n};\n",
