@@ -140,8 +140,7 @@ build_queue(struct builtin *b, const struct reading *r, const struct facts *f,
 			continue;
 		}
 		b->src[i] = files[i];
-		repair_generate(
-		    &c, files, b->n_src, (uint32_t)i, weight[i]);
+		repair_generate(&c, files, b->n_src, (uint32_t)i, weight[i]);
 		free(weight[i]);
 	}
 	b->end_ms = f->budget_ms > 0 ? loop_now_ms() + f->budget_ms : 0;

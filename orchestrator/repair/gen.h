@@ -136,6 +136,7 @@ void op_member_test(struct gen *g, size_t i);
 void op_kin_clause(struct gen *g, size_t i);
 /* op_predicate.c */
 void op_predicate(struct gen *g, size_t i);
+void op_callee(struct gen *g, size_t i);
 /* op_file.c */
 void op_file_statement(struct gen *g, size_t i);
 void op_reset(struct gen *g, size_t i);

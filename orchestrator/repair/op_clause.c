@@ -10,8 +10,7 @@
 
 /* Go's `case a == b:` */
 static bool
-case_condition(
-    const struct source *s, const struct stmt *st, struct span *ret)
+case_condition(const struct source *s, const struct stmt *st, struct span *ret)
 {
 	size_t b = st->last;
 
@@ -119,10 +118,10 @@ shell_clause_end(const struct source *s, size_t j)
 		return s->tok[j].match < (int32_t)j ? EXPR_NONE
 						    : (size_t)s->tok[j].match;
 	if (!tok_kind(s, j, TOK_IDENT) || tok_flag(s, j, TF_VAR) ||
-	    (j != st->first && !tok_in(s, j - 1, "if elif while until ! && ||")))
+	    (j != st->first &&
+		!tok_in(s, j - 1, "if elif while until ! && ||")))
 		return EXPR_NONE;
-	while (e < st->last &&
-	    !tok_in(s, e + 1, "&& || ; | then do ) < > >>"))
+	while (e < st->last && !tok_in(s, e + 1, "&& || ; | then do ) < > >>"))
 		e++;
 	if (e == j || (j == st->first && !tok_in(s, e + 1, "&& ||")) ||
 	    tok_in(s, e + 1, "| < > >>"))
@@ -326,8 +325,8 @@ op_wrap(struct gen *g, size_t i)
 
 	if (s->dialect == DIALECT_SH || !expr_is_start(s, i) ||
 	    (expr_is_prefix(s, i) && !tok_is(s, i, "*")) ||
-	    i == gen_stmt(g, i)->first ||
-	    expr_is_bound(s, i) || (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) ||
+	    i == gen_stmt(g, i)->first || expr_is_bound(s, i) ||
+	    (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) ||
 	    tok_kind(s, i, TOK_NUMBER) || tok_kind(s, i, TOK_STRING) ||
 	    tok_flag(s, i, TF_VALUE))
 		return;

@@ -19,19 +19,34 @@ is_among(
 	return false;
 }
 
-/* A statement of another function, or from further off in this one. */
-void
-op_file_statement(struct gen *g, size_t i)
+static bool
+is_sh_guard(const struct source *s, const struct stmt *st)
+{
+	for (size_t i = st->first; i < st->last; i++)
+		if (tok_is(s, i, "||") &&
+		    tok_in(s, i + 1, "return exit continue"))
+			return true;
+	return false;
+}
+
+struct found {
+	struct span v[8];
+	size_t n;
+	int rank;
+};
+
+/* Statements of the file that are known here, nearest first: guards only, or
+ * all. */
+static void
+put_statements(struct gen *g, size_t i, const struct places *ps,
+    struct found *f, bool guards)
 {
 	const struct source *s = g->s;
-	struct span block = gen_block(s, i), got[8], c;
-	size_t self = s->tok[i].stmt, n = 0;
-	struct places ps;
+	struct span block = gen_block(s, i), c;
+	size_t self = s->tok[i].stmt;
 
-	if (!places_find(g, i, &ps))
-		return;
 	for (size_t d = 1; d < 200 && g->budget > 0; d++) {
-		for (int side = 0; side < 2 && n < nitems(got); side++) {
+		for (int side = 0; side < 2 && f->n < nitems(f->v); side++) {
 			size_t k = side == 0 ? self - d : self + d;
 			const struct stmt *o;
 
@@ -42,18 +57,36 @@ op_file_statement(struct gen *g, size_t i)
 			if (o->kind != STMT_SIMPLE || o->first == o->last ||
 			    o->last - o->first > 20 ||
 			    tok_in(s, o->first, PLACE_LEAVES) ||
-			    source_region(s, s->tok[o->first].line) < 0)
+			    source_region(s, s->tok[o->first].line) < 0 ||
+			    (guards && !is_sh_guard(s, o)))
 				continue;
 			c = (struct span){ o->first, o->last };
-			if (is_among(s, c, got, n) ||
+			if (is_among(s, c, f->v, f->n) ||
 			    (s->dialect != DIALECT_SH &&
 				!gen_known(g, c, block)))
 				continue;
-			got[n++] = c;
+			f->v[f->n++] = c;
 			places_put(
-			    g, &ps, (int)n - 1, SPAN(s, c.a, c.b), 0, NULL);
+			    g, ps, f->rank++, SPAN(s, c.a, c.b), 0, NULL);
 		}
 	}
+}
+
+/* A statement of another function, or from further off in this one. A shell's
+ * guards, `f "$x" || return`, are what is forgotten first. */
+void
+op_file_statement(struct gen *g, size_t i)
+{
+	struct found f = { 0 };
+	struct places ps;
+
+	if (!places_find(g, i, &ps))
+		return;
+	if (g->s->dialect == DIALECT_SH) {
+		put_statements(g, i, &ps, &f, true);
+		f.rank += 3;
+	}
+	put_statements(g, i, &ps, &f, false);
 }
 
 /* The operand that the token j adds to: counted by `+=` and the like, or a
@@ -80,6 +113,19 @@ grows(const struct source *s, size_t j, struct span *ret, bool *ret_counter)
 	return true;
 }
 
+/* Is the statement k a reset of a member of what c is a member of? */
+static bool
+resets_beside(const struct source *s, size_t k, struct span c)
+{
+	const struct stmt *st = &s->stmt[k];
+
+	return k < s->n_stmt && c.b > c.a && tok_same(s, st->first, c.a) &&
+	    tok_same(s, st->first + 1, c.a + 1) &&
+	    tok_is(s, st->first + 3, "=") &&
+	    (tok_in(s, st->first + 4, "0 nil NULL null None [ { false False") ||
+		tok_kind(s, st->first + 4, TOK_STRING));
+}
+
 /* What was counted or collected begins anew. */
 void
 op_reset(struct gen *g, size_t i)
@@ -89,7 +135,7 @@ op_reset(struct gen *g, size_t i)
 	size_t n = 0;
 	struct places ps;
 	char text[TEXT_MAX];
-	bool counter;
+	bool counter, beside;
 
 	if (s->dialect == DIALECT_SH || !places_find(g, i, &ps))
 		return;
@@ -113,8 +159,12 @@ op_reset(struct gen *g, size_t i)
 			got[n] = c;
 			len = snprintf(text, sizeof text, "%.*s%s",
 			    SPAN(s, c.a, c.b), how);
+			beside = resets_beside(s, s->tok[i].stmt, c) ||
+			    (s->tok[i].stmt > 0 &&
+				resets_beside(s, s->tok[i].stmt - 1, c));
 			if (len < (int)sizeof text)
-				places_put(g, &ps, (int)n, len, text, 0, NULL);
+				places_put(g, &ps, beside ? 0 : (int)n + 1, len,
+				    text, 0, NULL);
 			n++;
 		}
 	}
@@ -140,8 +190,8 @@ put_accessors(struct gen *g, size_t i)
 				continue;
 			head = s->region[k].first_tok;
 			name = head > 8 ? head - 8 : 0;
-			while (name < head && s->tok[name].line <
-				s->region[k].first_line)
+			while (name < head &&
+			    s->tok[name].line < s->region[k].first_line)
 				name++;
 			if (tok_in(s, name, "def async get static"))
 				name++;

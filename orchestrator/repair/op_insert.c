@@ -225,7 +225,7 @@ put_guard(struct gen *g, const struct places *ps, int rank, int len,
 	char text[PLACE_TEXT_MAX];
 	bool py = g->s->dialect == DIALECT_PY;
 	int n = snprintf(text, sizeof text,
-	    py               ? "if %.*s:"
+	    py                ? "if %.*s:"
 		: g->s->lines ? "if %.*s {"
 			      : "if (%.*s)",
 	    len, cond);

@@ -111,8 +111,8 @@ find_subjects(struct gen *g, size_t i, struct span p, struct subject *v)
 			if (is_equality(s, j))
 				compared(s, j, v, &n);
 		if (s->stmt[k].kind == STMT_SIMPLE &&
-		    expr_value(s, &s->stmt[k], &c) &&
-		    tok_in(s, c.b, "]") && expr_primary_end(s, c.a) == c.b)
+		    expr_value(s, &s->stmt[k], &c) && tok_in(s, c.b, "]") &&
+		    expr_primary_end(s, c.a) == c.b)
 			add_subject(v, &n, 0, SPAN(s, c.a, c.b));
 	}
 	for (size_t j = p.a; j <= p.b; j++) {
@@ -162,10 +162,8 @@ put_comparison(struct gen *g, struct span p, const struct subject *x, int rank,
 {
 	const struct source *s = g->s;
 	bool none = literal[0] == 'N' && s->dialect == DIALECT_PY;
-	const char *is = none                  ? "is"
-	    : s->dialect == DIALECT_JS ? "==="
-				       : "==";
-	const char *not = none                 ? "is not"
+	const char *is = none ? "is" : s->dialect == DIALECT_JS ? "===" : "==";
+	const char *not = none         ? "is not"
 	    : s->dialect == DIALECT_JS ? "!=="
 				       : "!=";
 	char text[TEXT_MAX];
@@ -202,15 +200,15 @@ op_literal_clause(struct gen *g, size_t i)
 		for (size_t m = 0; m < n_lit; m++) {
 			if (v[k].kind != 0 && v[k].kind != kind_of(s, lit[m]))
 				continue;
-			put_comparison(
-			    g, p, &v[k], at++, TOK(s, lit[m]));
+			put_comparison(g, p, &v[k], at++, TOK(s, lit[m]));
 		}
 		if (v[k].kind == 0 && v[k].text[v[k].len - 1] == ']')
 			put_comparison(g, p, &v[k], at, 2, "\"\"");
 	}
 }
 
-/* --- what is looked up ----------------------------------------------------- */
+/* --- what is looked up -----------------------------------------------------
+ */
 
 struct lookup {
 	struct span of, key;
@@ -234,8 +232,8 @@ read_lookup(const struct source *s, size_t j, struct lookup *ret)
 	    (j == 0 || !tok_is(s, j, "[") || !tok_kind(s, j - 1, TOK_IDENT)))
 		return false;
 	if (!tok_kind(s, end, TOK_IDENT) || s->tok[open].match < 0 ||
-	    expr_elements(s, open, ",", el, 2) == 0 ||
-	    el[0].b - el[0].a > 6 || tok_kind(s, el[0].a, TOK_NUMBER))
+	    expr_elements(s, open, ",", el, 2) == 0 || el[0].b - el[0].a > 6 ||
+	    tok_kind(s, el[0].a, TOK_NUMBER))
 		return false;
 	ret->of.a = (uint32_t)expr_primary_start(s, end);
 	ret->of.b = (uint32_t)end;
@@ -305,7 +303,8 @@ op_member_test(struct gen *g, size_t i)
 	}
 }
 
-/* --- kin ------------------------------------------------------------------- */
+/* --- kin -------------------------------------------------------------------
+ */
 
 /* Is c about an object whose members p asks for, too? */
 static bool
@@ -336,8 +335,24 @@ asks_the_same(const struct source *s, struct span c, struct span p)
 	return false;
 }
 
+/* Shell: does a clause begin with a function of the program? */
+static bool
+asks_a_function(const struct gen *g, size_t i)
+{
+	const struct source *s = g->s, *o;
+
+	for (size_t k = 0; k < g->n_all; k++) {
+		o = g->all[k];
+		for (size_t r = 0; o->dialect == DIALECT_SH && r < o->n_region;
+		     r++)
+			if (tok_is(s, i, o->region[r].name))
+				return true;
+	}
+	return false;
+}
+
 /* A clause of the file that calls the same function or is about the same
- * object, as it is and negated. */
+ * object (a shell's: that asks a function), as it is and negated. */
 void
 op_kin_clause(struct gen *g, size_t i)
 {
@@ -347,7 +362,7 @@ op_kin_clause(struct gen *g, size_t i)
 	char no[TEXT_MAX];
 	int rank, len;
 
-	if (s->dialect == DIALECT_SH || !gen_boolean(g, i, &p, &rank))
+	if (!gen_boolean(g, i, &p, &rank))
 		return;
 	for (size_t d = 1; d < REACH && n < KIN_MAX && g->budget > 0; d++) {
 		for (int side = 0; side < 2 && n < KIN_MAX; side++) {
@@ -362,12 +377,16 @@ op_kin_clause(struct gen *g, size_t i)
 			    (e >= p.a && j <= p.b))
 				continue;
 			c = (struct span){ (uint32_t)j, (uint32_t)e };
-			if (!asks_the_same(s, c, p) &&
-			    !is_about_the_same(s, c, p))
+			if (s->dialect == DIALECT_SH
+				? !asks_a_function(g, c.a)
+				: !asks_the_same(s, c, p) &&
+				    !is_about_the_same(s, c, p))
 				continue;
 			for (m = 0; m < n && !gen_same(s, got[m], c); m++)
 				;
-			if (m < n || !gen_known(g, c, block))
+			if (m < n ||
+			    (s->dialect != DIALECT_SH &&
+				!gen_known(g, c, block)))
 				continue;
 			got[n] = c;
 			rank = (int)n++;
@@ -375,13 +394,14 @@ op_kin_clause(struct gen *g, size_t i)
 			    g, p, gen_or(s), false, rank, SPAN(s, c.a, c.b));
 			gen_clause(
 			    g, p, gen_and(s), false, rank, SPAN(s, c.a, c.b));
-			if (gen_is_weaker(s, c, 9) || !tok_is(s, c.b, ")"))
+			if (s->dialect != DIALECT_SH &&
+			    (gen_is_weaker(s, c, 9) || !tok_is(s, c.b, ")")))
 				continue;
 			len = snprintf(no, sizeof no, "%s%.*s", gen_not(s),
 			    SPAN(s, c.a, c.b));
 			if (len < (int)sizeof no)
-				gen_clause(g, p, gen_and(s), false, rank, len,
-				    no);
+				gen_clause(
+				    g, p, gen_and(s), false, rank, len, no);
 		}
 	}
 }

@@ -61,8 +61,8 @@ with_next(struct gen *g, size_t self, const struct place *p)
 
 	if (!stands_alone(s, self + 1, &next) || next.indent != p->indent ||
 	    s->tok[b->first].line == s->tok[a->first].line ||
-	    !is_blank_between(s, a->last + tok_is(s, a->last + 1, ";"),
-		b->first))
+	    !is_blank_between(
+		s, a->last + tok_is(s, a->last + 1, ";"), b->first))
 		return;
 	gen_swap(g, (struct span){ a->first, a->last },
 	    (struct span){ b->first, b->last }, 0);

@@ -40,8 +40,8 @@ find_bodies(struct gen *g, size_t i, struct span *ret)
 					(pass == 1))
 					continue;
 				c = (struct span){ o->first, o->last };
-				for (m = 0;
-				     m < n && !gen_same(s, ret[m], c); m++)
+				for (m = 0; m < n && !gen_same(s, ret[m], c);
+				     m++)
 					;
 				if (m == n && gen_known(g, c, block))
 					ret[n++] = c;
@@ -182,13 +182,12 @@ op_need(struct gen *g, size_t i)
 			len = snprintf(text, sizeof text, "%.*s%s",
 			    SPAN(s, c.a, c.b), forms[f]);
 			if (len < (int)sizeof text)
-				put_guards(g, &ps, 2 + 2 * (int)k, len, text,
-				    body, n);
+				put_guards(
+				    g, &ps, 2 + 2 * (int)k, len, text, body, n);
 		}
-		len = snprintf(text, sizeof text, "%s%.*s", gen_not(s),
-		    SPAN(s, c.a, c.b));
+		len = snprintf(
+		    text, sizeof text, "%s%.*s", gen_not(s), SPAN(s, c.a, c.b));
 		if (len < (int)sizeof text && !s->lines)
-			put_guards(
-			    g, &ps, 3 + 2 * (int)k, len, text, body, n);
+			put_guards(g, &ps, 3 + 2 * (int)k, len, text, body, n);
 	}
 }

@@ -1,6 +1,7 @@
 /*
- * op_predicate.c - a clause that asks a function which says yes or no: one of
- * the file, or of another file where its object or its name is known here.
+ * op_predicate.c - functions of the program, of the file or of another one
+ * where their object or name is known here: a clause that asks one which says
+ * yes or no; one in place of another.
  */
 #include "common/compat.h"
 
@@ -21,8 +22,7 @@ struct predicate {
 
 /* Does the function give back what is true or false? */
 static bool
-says_yes_or_no(
-    struct gen *g, const struct source *s, const struct region *r)
+says_yes_or_no(struct gen *g, const struct source *s, const struct region *r)
 {
 
 	for (size_t j = r->first_tok; j < r->last_tok; j++) {
@@ -39,9 +39,9 @@ says_yes_or_no(
 	return false;
 }
 
+/* Its name and parameters. */
 static bool
-read_predicate(struct gen *g, const struct source *s, const struct region *r,
-    struct predicate *ret)
+read_head(const struct source *s, const struct region *r, struct predicate *ret)
 {
 	struct span el[ARGS_MAX + 1];
 	size_t j = r->first_tok, n;
@@ -78,7 +78,14 @@ read_predicate(struct gen *g, const struct source *s, const struct region *r,
 			return false;
 		ret->param[ret->n++] = at;
 	}
-	return says_yes_or_no(g, s, r);
+	return true;
+}
+
+static bool
+read_predicate(struct gen *g, const struct source *s, const struct region *r,
+    struct predicate *ret)
+{
+	return read_head(s, r, ret) && says_yes_or_no(g, s, r);
 }
 
 static bool
@@ -188,8 +195,7 @@ with_predicate(
 				    TOK(s, names[m]), args);
 		}
 		if (f->method && own)
-			put_predicate(
-			    g, p, f, rank + (int)k, 4, "self", args);
+			put_predicate(g, p, f, rank + (int)k, 4, "self", args);
 		if (f->n != 1)
 			break;
 	}
@@ -207,7 +213,8 @@ is_in_reach(struct gen *g, const struct predicate *f)
 	if (s->lines)
 		return true;
 	if (s->dialect == DIALECT_C)
-		return !tok_is(o, o->stmt[o->tok[f->name].stmt].first, "static");
+		return !tok_is(
+		    o, o->stmt[o->tok[f->name].stmt].first, "static");
 	for (size_t j = 0; j < s->n_tok; j++) {
 		g->budget--;
 		if (same_word(s, j, o, f->name))
@@ -227,8 +234,8 @@ of_others(struct gen *g, size_t i, struct span p, int rank)
 
 		if (s == g->s || s->dialect != g->s->dialect)
 			continue;
-		for (size_t k = 0; k < s->n_region && found < OTHERS_MAX &&
-		     g->budget > 0;
+		for (size_t k = 0;
+		     k < s->n_region && found < OTHERS_MAX && g->budget > 0;
 		     k++) {
 			uint32_t before = g->made;
 
@@ -261,4 +268,63 @@ op_predicate(struct gen *g, size_t i)
 		}
 	}
 	of_others(g, i, p, rank + 1);
+}
+
+/* --- another function ------------------------------------------------------
+ */
+
+/* JavaScript: a method is not called by its name alone. */
+static bool
+stands_alone(const struct source *s, const struct predicate *f)
+{
+	return !f->method &&
+	    (s->dialect != DIALECT_JS ||
+		tok_in(s, s->stmt[s->tok[f->name].stmt].first,
+		    "function const let var async export"));
+}
+
+static void
+put_callee(struct gen *g, size_t i, const struct source *s,
+    const struct region *r, size_t n_args, int *rank)
+{
+	struct predicate f;
+
+	if (!read_head(s, r, &f) || f.n != n_args || !stands_alone(s, &f) ||
+	    same_word(g->s, i, s, f.name) || (s != g->s && !is_in_reach(g, &f)))
+		return;
+	gen_put(g, i, i, *rank, "%.*s", TOK(s, f.name));
+	++*rank;
+}
+
+/* A function of the program that takes as many arguments. */
+void
+op_callee(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	struct span el[ARGS_MAX + 1];
+	int r = source_region(s, s->tok[i].line), rank = 0;
+	size_t n;
+
+	if (r < 0 || !tok_kind(s, i, TOK_IDENT) || !expr_is_call(s, i + 1) ||
+	    (i > 0 && tok_in(s, i - 1, ". -> :: ?. new def func function")))
+		return;
+	n = expr_elements(s, i + 1, ",", el, nitems(el));
+	for (size_t d = 1; d < 60 && rank < OWN_MAX; d++) {
+		if (d <= (size_t)r)
+			put_callee(
+			    g, i, s, &s->region[(size_t)r - d], n, &rank);
+		if ((size_t)r + d < s->n_region)
+			put_callee(
+			    g, i, s, &s->region[(size_t)r + d], n, &rank);
+	}
+	for (size_t o = 0; o < g->n_all; o++) {
+		const struct source *other = g->all[o];
+
+		if (other == s || other->dialect != s->dialect)
+			continue;
+		for (size_t k = 0;
+		     k < other->n_region && g->budget > 0 && rank < OTHERS_MAX;
+		     k++)
+			put_callee(g, i, other, &other->region[k], n, &rank);
+	}
 }

@@ -161,8 +161,8 @@ is_part(const struct source *s, size_t k, bool *ret_literal)
 		tok_in(s, k - 1, ". -> ?.") && !tok_is(s, k + 1, "("));
 }
 
-/* Those that stand beside the one at k elsewhere, as in a list of fields, before
- * the others. */
+/* Those that stand beside the one at k elsewhere, as in a list of fields,
+ * before the others. */
 static void
 companions_first(struct gen *g, size_t k, uint32_t *v, size_t n)
 {
@@ -302,8 +302,8 @@ op_like_with_like(struct gen *g, size_t i)
 				    s, c, k, others[x], text, sizeof text);
 				if (len < 0)
 					continue;
-				gen_clause(g, p, gen_and(s), false, (int)x, len,
-				    text);
+				gen_clause(
+				    g, p, gen_and(s), false, (int)x, len, text);
 				gen_clause(g, p, gen_or(s), false, (int)x + 1,
 				    len, text);
 			}

@@ -92,8 +92,7 @@ brace_is_literal(const struct source *s, size_t i)
 	if (i == 0)
 		return false;
 	if (s->lines) /* `T{1}`; a block has a blank before it */
-		return s->tok[i].off ==
-		    s->tok[i - 1].off + s->tok[i - 1].len;
+		return s->tok[i].off == s->tok[i - 1].off + s->tok[i - 1].len;
 	if (s->dialect == DIALECT_C)
 		return tok_in(s, i - 1, "= , ( { [ return") ||
 		    (s->tok[i].match > 0 && tok_is(s, i - 1, "]"));

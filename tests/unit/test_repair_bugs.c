@@ -358,8 +358,7 @@ one_bug(const char *name, json_t *bug, const char *patch)
 		printf("%s\n", f.output);
 	suspect_lines(&f, r.src, r.n_src, r.n, weight);
 	for (size_t i = 0; i < r.n_src; i++)
-		repair_generate(
-		    &c, r.src, r.n_src, (uint32_t)i, weight[i]);
+		repair_generate(&c, r.src, r.n_src, (uint32_t)i, weight[i]);
 	q = queue_create(&c, r.src, r.n_src, CAND_MAX, 0);
 	read_patch(patch, &old, &new_text);
 	rank = rank_of(

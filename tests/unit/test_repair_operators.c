@@ -353,8 +353,8 @@ static const struct row rows[] = {
 	    "  h(a);\n}\n",
 	    3, "    g(a);\n  }\n  a.n = 1;" },
 	{ "statement moved", "a.js",
-	    "function f(a) {\n  if (a.x) {\n    g(a);\n  }\n  a.n = 1;\n}\n",
-	    3, "    g(a);\n    a.n = 1;\n  }" },
+	    "function f(a) {\n  if (a.x) {\n    g(a);\n  }\n  a.n = 1;\n}\n", 3,
+	    "    g(a);\n    a.n = 1;\n  }" },
 	{ "statement moved", "a.py",
 	    "def f(a):\n    if a.x:\n        g(a)\n        a.n = 1\n"
 	    "    h(a)\n",
@@ -401,6 +401,18 @@ static const struct row rows[] = {
 	    "const R = {\n  a(n) {\n    if (has(n, 2)) return 1;\n  },\n"
 	    "  b(n) {\n    if (has(n, 3)) return 1;\n  },\n};\n",
 	    3, "    if (has(n, 2) && !has(n, 3)) return 1;" },
+	{ "callee", "a.py",
+	    "def width(s):\n    return s.n\n\n\ndef f(s):\n"
+	    "    return len(s)\n",
+	    6, "    return width(s)" },
+	{ "kin clause", "a.sh",
+	    "old() {\n  [ \"$1\" -gt 1 ]\n}\nf() {\n  if old \"$2\"; then\n"
+	    "    g\n  fi\n}\nh() {\n  if [ -n \"$2\" ]; then\n    g\n  fi\n}\n",
+	    10, "  if [ -n \"$2\" ] && ! old \"$2\"; then" },
+	{ "reset", "a.c",
+	    "void f(struct a *c)\n{\n\tc->x++;\n\tc->used++;\n}\n"
+	    "void g(struct a *c)\n{\n\tc->first = NULL;\n\treturn;\n}\n",
+	    9, "\tc->used = 0;\n\treturn;" },
 	{ "clause cloned", "a.sh",
 	    "f() {\n  if pinned \"$1\"; then\n    g\n  fi\n"
 	    "  if [ \"$2\" -gt 1 ]; then\n    h\n  fi\n}\n",
