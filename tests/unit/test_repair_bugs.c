@@ -333,6 +333,7 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	struct suspect_facts f = { .failing = &names };
 	struct spectrum sp = { 0 };
 	struct cands c = { 0 };
+	struct hints hints;
 	float *weight[FILES_MAX];
 	struct queue *q;
 	const char *op = "-";
@@ -357,9 +358,12 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	if (getenv("REPAIR_BUGS_OUTPUT") != NULL)
 		printf("%s\n", f.output);
 	suspect_lines(&f, r.src, r.n_src, r.n, weight);
+	hints_init(&hints, &names);
+	c.hints = &hints;
 	for (size_t i = 0; i < r.n_src; i++)
 		repair_generate(&c, r.src, r.n_src, (uint32_t)i, weight[i]);
 	q = queue_create(&c, r.src, r.n_src, CAND_MAX, 0);
+	hints_clear(&hints);
 	read_patch(patch, &old, &new_text);
 	rank = rank_of(
 	    q, file, line, patch, buf_str(&old), buf_str(&new_text), &op);
