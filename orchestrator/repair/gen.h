@@ -141,6 +141,8 @@ void op_callee(struct gen *g, size_t i);
 void op_file_statement(struct gen *g, size_t i);
 void op_reset(struct gen *g, size_t i);
 void op_member(struct gen *g, size_t i);
+void op_accessor(struct gen *g, size_t i);
+void op_sh_guard(struct gen *g, size_t i);
 /* op_lines.c: two edits of one line. All of a source at once, from what the
  * other operators made of it. */
 void op_two_edits(struct gen *g);

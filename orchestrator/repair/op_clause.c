@@ -311,17 +311,68 @@ cast_end(const struct source *s, size_t i)
 	return expr_primary_end(s, b);
 }
 
-/* f(x) for an operand x, with f of those that the file calls so. */
+/* The end of the sum that the operand a..b begins, as a whole value. */
+static size_t
+sum_end(const struct source *s, size_t a, size_t b)
+{
+	size_t e = b, op;
+
+	if (a == 0 || !tok_in(s, a - 1, "( , = [ : => return"))
+		return b;
+	for (int n = 0; n < 8 && expr_prec(s, e + 1) >= 5; n++) {
+		op = e + 1;
+		e = expr_right(s, op);
+		if (e == EXPR_NONE)
+			return b;
+	}
+	return e;
+}
+
+struct helper {
+	uint32_t name;
+	struct span arg; /* that it is given there */
+};
+
+/* Functions that the file calls with one argument, nearest first. */
+static size_t
+near_helpers(struct gen *g, size_t i, struct helper *ret, size_t max)
+{
+	const struct source *s = g->s;
+	struct span el[1];
+	size_t n = 0, k;
+
+	for (size_t d = 1; d < 600 && n < max && g->budget > 0; d++) {
+		for (int side = 0; side < 2 && n < max; side++) {
+			size_t j = side == 0 ? i - d : i + d;
+
+			if ((side == 0 && d > i) || j + 1 >= s->n_tok)
+				continue;
+			g->budget--;
+			if (!tok_kind(s, j, TOK_IDENT) ||
+			    !expr_is_call(s, j + 1) ||
+			    tok_in(s, j - 1, ". -> ?. def function") ||
+			    expr_elements(s, j + 1, ",", el, 1) != 1)
+				continue;
+			for (k = 0; k < n && !tok_same(s, ret[k].name, j); k++)
+				;
+			if (k == n)
+				ret[n++] =
+				    (struct helper){ (uint32_t)j, el[0] };
+		}
+	}
+	return n;
+}
+
+/* f(x) for an operand x or a sum, with f of those that the file calls so: first
+ * those that are given the like elsewhere. */
 void
 op_wrap(struct gen *g, size_t i)
 {
 	static const char *const py[] = { "len", "int", "abs", "list", "sorted",
 		"str", "set" };
 	const struct source *s = g->s;
-	struct span el[1];
-	size_t b, n = 0, k;
-	uint32_t got[6];
-	bool alike; /* to what the function is given there */
+	struct helper h[6];
+	size_t b, sum, n;
 
 	if (s->dialect == DIALECT_SH || !expr_is_start(s, i) ||
 	    (expr_is_prefix(s, i) && !tok_is(s, i, "*")) ||
@@ -336,30 +387,21 @@ op_wrap(struct gen *g, size_t i)
 	if (b == EXPR_NONE || tok_is(s, b + 1, "=") ||
 	    (tok_is(s, b + 1, ":") && b + 1 != gen_stmt(g, i)->last))
 		return;
-	for (size_t d = 1; d < 600 && n < nitems(got) && g->budget > 0; d++) {
-		for (int side = 0; side < 2 && n < nitems(got); side++) {
-			size_t j = side == 0 ? i - d : i + d;
+	sum = sum_end(s, i, b);
+	n = near_helpers(g, i, h, nitems(h));
+	for (size_t k = 0; k < n; k++) {
+		struct span arg = h[k].arg;
+		bool alike = tok_same(s, i, arg.a) &&
+		    (i == b || tok_same(s, i + 1, arg.a + 1));
 
-			if ((side == 0 && d > i) || j + 1 >= s->n_tok)
-				continue;
-			g->budget--;
-			if (!tok_kind(s, j, TOK_IDENT) ||
-			    !expr_is_call(s, j + 1) ||
-			    tok_in(s, j - 1, ". -> ?. def function") ||
-			    expr_elements(s, j + 1, ",", el, 1) != 1)
-				continue;
-			for (k = 0; k < n && !tok_same(s, got[k], j); k++)
-				;
-			if (k < n)
-				continue;
-			got[n] = (uint32_t)j;
-			alike = tok_same(s, i, el[0].a) &&
-			    (i == b || tok_same(s, i + 1, el[0].a + 1));
-			gen_put(g, i, b, (int)n++ + (alike ? 0 : 2),
-			    "%.*s(%.*s)", TOK(s, j), SPAN(s, i, b));
-		}
+		gen_put(g, i, b, (int)k + (alike ? 0 : 2), "%.*s(%.*s)",
+		    TOK(s, h[k].name), SPAN(s, i, b));
+		if (sum > b)
+			gen_put(g, i, sum,
+			    (int)k + (gen_is_weaker(s, arg, 12) ? 0 : 1),
+			    "%.*s(%.*s)", TOK(s, h[k].name), SPAN(s, i, sum));
 	}
-	for (k = 0; k < nitems(py) && s->dialect == DIALECT_PY; k++)
+	for (size_t k = 0; k < nitems(py) && s->dialect == DIALECT_PY; k++)
 		gen_put(g, i, b, 5 + (int)k, "%s(%.*s)", py[k], SPAN(s, i, b));
 }
 

@@ -29,24 +29,17 @@ is_sh_guard(const struct source *s, const struct stmt *st)
 	return false;
 }
 
-struct found {
-	struct span v[8];
-	size_t n;
-	int rank;
-};
-
 /* Statements of the file that are known here, nearest first: guards only, or
  * all. */
 static void
-put_statements(struct gen *g, size_t i, const struct places *ps,
-    struct found *f, bool guards)
+put_statements(struct gen *g, size_t i, const struct places *ps, bool guards)
 {
 	const struct source *s = g->s;
-	struct span block = gen_block(s, i), c;
-	size_t self = s->tok[i].stmt;
+	struct span block = gen_block(s, i), got[8], c;
+	size_t self = s->tok[i].stmt, n = 0;
 
 	for (size_t d = 1; d < 200 && g->budget > 0; d++) {
-		for (int side = 0; side < 2 && f->n < nitems(f->v); side++) {
+		for (int side = 0; side < 2 && n < nitems(got); side++) {
 			size_t k = side == 0 ? self - d : self + d;
 			const struct stmt *o;
 
@@ -61,32 +54,35 @@ put_statements(struct gen *g, size_t i, const struct places *ps,
 			    (guards && !is_sh_guard(s, o)))
 				continue;
 			c = (struct span){ o->first, o->last };
-			if (is_among(s, c, f->v, f->n) ||
+			if (is_among(s, c, got, n) ||
 			    (s->dialect != DIALECT_SH &&
 				!gen_known(g, c, block)))
 				continue;
-			f->v[f->n++] = c;
-			places_put(
-			    g, ps, f->rank++, SPAN(s, c.a, c.b), 0, NULL);
+			places_put(g, ps, (int)n, SPAN(s, c.a, c.b), 0, NULL);
+			got[n++] = c;
 		}
 	}
 }
 
-/* A statement of another function, or from further off in this one. A shell's
- * guards, `f "$x" || return`, are what is forgotten first. */
+/* A statement of another function, or from further off in this one. */
 void
 op_file_statement(struct gen *g, size_t i)
 {
-	struct found f = { 0 };
 	struct places ps;
 
-	if (!places_find(g, i, &ps))
-		return;
-	if (g->s->dialect == DIALECT_SH) {
-		put_statements(g, i, &ps, &f, true);
-		f.rank += 3;
-	}
-	put_statements(g, i, &ps, &f, false);
+	if (places_find(g, i, &ps))
+		put_statements(g, i, &ps, false);
+}
+
+/* Of a shell's statements, a guard `f "$x" || return` is what is forgotten
+ * first. */
+void
+op_sh_guard(struct gen *g, size_t i)
+{
+	struct places ps;
+
+	if (places_find(g, i, &ps))
+		put_statements(g, i, &ps, true);
 }
 
 /* The operand that the token j adds to: counted by `+=` and the like, or a
@@ -171,8 +167,8 @@ op_reset(struct gen *g, size_t i)
 }
 
 /* `self.x` -> `self.m()`, with methods of the file that need no argument. */
-static void
-put_accessors(struct gen *g, size_t i)
+void
+op_accessor(struct gen *g, size_t i)
 {
 	const struct source *s = g->s;
 	int r = source_region(s, s->tok[i].line), rank = 0;
@@ -217,7 +213,6 @@ op_member(struct gen *g, size_t i)
 	struct span got[6], c;
 	size_t n = 0;
 
-	put_accessors(g, i);
 	if (!(s->dialect & (DIALECT_PY | DIALECT_JS)) || !gen_is_name(s, i) ||
 	    expr_is_bound(s, i) || tok_in(s, i, "self cls") ||
 	    tok_in(s, i + 1, "= ( :") || i == gen_stmt(g, i)->first)

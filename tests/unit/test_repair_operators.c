@@ -247,7 +247,7 @@ static const struct row rows[] = {
 	    "class A:\n    def f(self):\n        self.key = None\n\n"
 	    "    def g(self, x):\n        self.put(x)\n",
 	    6, "        self.put(x)\n        self.key = None" },
-	{ "statement of the file", "a.sh",
+	{ "own guard of a shell", "a.sh",
 	    "f() {\n    is_mine \"$1\" || return 1\n    a \"$1\"\n}\ng() {\n"
 	    "    b \"$1\"\n}\n",
 	    6, "    is_mine \"$1\" || return 1\n    b \"$1\"" },
@@ -385,7 +385,7 @@ static const struct row rows[] = {
 	    "def f(a, d):\n    return [x for x in a if x.old(d) and x.n]\n\n\n"
 	    "def g(a, d):\n    return [x for x in a if x.n]\n",
 	    6, "    return [x for x in a if x.n and not x.old(d)]" },
-	{ "member for a name", "a.py",
+	{ "accessor", "a.py",
 	    "class A:\n    def has(self, x):\n        return x in self.all\n\n"
 	    "    def some(self):\n        return self.all + 1\n",
 	    3, "        return x in self.some()" },
@@ -401,6 +401,8 @@ static const struct row rows[] = {
 	    "const R = {\n  a(n) {\n    if (has(n, 2)) return 1;\n  },\n"
 	    "  b(n) {\n    if (has(n, 3)) return 1;\n  },\n};\n",
 	    3, "    if (has(n, 2) && !has(n, 3)) return 1;" },
+	{ "wrapped", "a.py", "x = cents(a * b)\ny = t(r, sum(c) * r / 100)\n",
+	    2, "y = t(r, cents(sum(c) * r / 100))" },
 	{ "callee", "a.py",
 	    "def width(s):\n    return s.n\n\n\ndef f(s):\n"
 	    "    return len(s)\n",
