@@ -81,16 +81,15 @@ is_like(const char *a, const char *b)
 	return n >= STEM || (n >= WORD_MIN && n == (la < lb ? la : lb));
 }
 
-static bool
-has_word(const char *s, size_t len, const char *word)
+static size_t
+count_word(const char *s, size_t len, const char *word)
 {
 	char other[WORD_MAX];
-	size_t at = 0;
+	size_t at = 0, n = 0;
 
 	while (next_word(s, len, &at, other) > 0)
-		if (strcmp(other, word) == 0)
-			return true;
-	return false;
+		n += strcmp(other, word) == 0;
+	return n;
 }
 
 bool
@@ -104,7 +103,8 @@ hints_match(const struct hints *h, const char *old, size_t old_len,
 	    (n = next_word(text, len, &at, word)) > 0) {
 		for (size_t i = 0; n >= WORD_MIN && i < h->words.n; i++)
 			if (is_like(word, h->words.v[i]) &&
-			    !has_word(old, old_len, word))
+			    count_word(text, len, word) >
+				count_word(old, old_len, word))
 				return true;
 	}
 	return false;

@@ -21,7 +21,7 @@ struct hints {
 
 void hints_init(struct hints *h, const struct strv *failing);
 void hints_clear(struct hints *h);
-/* Has the new text a word that the old one lacks, and that is one of them or
+/* Has the new text more than the old one of a word that is one of them, or
  * begins like one? h may be NULL. */
 bool hints_match(const struct hints *h, const char *old, size_t old_len,
     const char *text, size_t len);

@@ -182,6 +182,7 @@ test_hints(void **state)
 	hints_init(&h, &failing);
 	assert_true(hints_match(&h, "f", 1, "f && pinned", 11));
 	assert_false(hints_match(&h, "pinned", 6, "!pinned", 7));
+	assert_true(hints_match(&h, "pinned", 6, "pinned(pinned)", 14));
 	assert_true(hints_match(&h, "x", 1, "x.height", 8));
 	assert_true(hints_match(&h, "x", 1, "d->pads", 7));
 	assert_true(hints_match(&h, "x", 1, "toRight(x)", 10));
