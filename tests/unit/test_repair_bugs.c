@@ -33,9 +33,10 @@ struct repo {
 	size_t n_src, n;
 };
 
-static const char *const must[] = { "c-csv", "c-jobqueue", "c-matrix",
-	"js-retry", "js-semver", "js-wrap", "py-cache", "py-cron",
-	"py-freebusy", "py-ledger", "py-outline", "py-template", "sh-conf",
+static const char *const must[] = { "c-csv", "c-ignore", "c-jobqueue",
+	"c-matrix", "c-timers", "js-retry", "js-route", "js-semver", "js-wrap",
+	"py-cache", "py-cron", "py-depot", "py-freebusy", "py-ledger",
+	"py-outline", "py-template", "py-transit", "sh-conf", "sh-prune",
 	"sh-rotate" };
 
 static const char *dir = "tests/bugs";
