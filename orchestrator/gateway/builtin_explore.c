@@ -11,6 +11,9 @@
 #include "common/text.h"
 #include "orchestrator/gateway/builtin_priv.h"
 
+/* What is as likely as an edit that passes is tried while so much is left. */
+#define BAND_LEAST_S 8
+
 /* all: with the whole test command. */
 static void
 count(
@@ -213,8 +216,8 @@ advance(
 }
 
 /*
- * An edit passes. What is about as likely is tried as well, once: it may pass
- * too and be the better one. Then the best is made.
+ * An edit passes. What is about as likely is tried as well, once and if there
+ * is time: it may pass too and be the better one. Then the best is made.
  */
 static json_t *
 passing(struct builtin *b, struct worker *w, const json_t *conv,
@@ -227,7 +230,7 @@ passing(struct builtin *b, struct worker *w, const json_t *conv,
 
 	if (best == QUEUE_NONE)
 		return NULL;
-	if (!last && builtin_left_s(b) > 0)
+	if (!last && builtin_left_s(b) > BAND_LEAST_S)
 		n = queue_band(b->q, w->id, best,
 		    trial_size(f, check->ms, w->calls, w->errors), got);
 	if (n == 0) {

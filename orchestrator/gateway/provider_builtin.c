@@ -113,6 +113,7 @@ build_queue(struct builtin *b, const struct reading *r, const struct facts *f,
 	struct source *files[BUILTIN_SOURCES_MAX];
 	float *weight[BUILTIN_SOURCES_MAX];
 	struct cands c = { 0 };
+	struct hints hints;
 	size_t n = 0;
 	struct suspect_facts sf = { .output = f->output,
 		.failing = &f->failing,
@@ -134,18 +135,21 @@ build_queue(struct builtin *b, const struct reading *r, const struct facts *f,
 			b->n_src = n;
 	}
 	suspect_lines(&sf, files, b->n_src, n, weight);
+	hints_init(&hints, &f->failing);
+	c.hints = &hints;
 	for (size_t i = 0; i < n; i++) {
 		if (i >= b->n_src) {
 			source_free(files[i]);
 			continue;
 		}
-		repair_generate(&c, files[i], (uint32_t)i, weight[i]);
 		b->src[i] = files[i];
+		repair_generate(&c, files, b->n_src, (uint32_t)i, weight[i]);
 		free(weight[i]);
 	}
 	b->end_ms = f->budget_ms > 0 ? loop_now_ms() + f->budget_ms : 0;
 	b->q = queue_create(&c, b->src, b->n_src, trial_most(f), b->seed);
 	cands_clear(&c);
+	hints_clear(&hints);
 }
 
 json_t *

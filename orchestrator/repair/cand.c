@@ -216,6 +216,8 @@ cands_add(struct cands *c, const struct source *s, uint32_t idx, uint16_t op,
 	    !seen_add(c, token_hash(h, buf_str(&nt), nt.len)))
 		goto out;
 	describe(&cd, s->text + a, b - a, buf_str(&nt), nt.len);
+	if (hints_match(c->hints, s->text + a, b - a, buf_str(&nt), nt.len))
+		cd.score *= HINT_FACTOR;
 	cd.line = first;
 	cd.n_lines = last - first + 1;
 	cd.region = source_region(s, source_line(s, from));

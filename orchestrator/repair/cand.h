@@ -8,6 +8,7 @@
 #define REPAIR_CAND_H
 
 #include "common/buf.h"
+#include "orchestrator/repair/hint.h"
 #include "orchestrator/repair/token.h"
 
 #define CAND_MAX 20000
@@ -45,6 +46,7 @@ struct cands {
 	uint32_t made;
 	size_t bytes; /* of text looked at: bounds the time */
 	float floor;  /* what scores no more than this is not kept anyhow */
+	const struct hints *hints; /* what makes one likelier; NULL: nothing */
 };
 
 void cands_clear(struct cands *c);

@@ -12,13 +12,19 @@ emit(struct gen *g, size_t from, size_t to, int rank, const char *text,
 	static const int bounds[] = { 1, 3, 8 };
 	uint32_t line = source_line(g->s, from);
 	int k = 0;
-	float score;
+	float score, weight = g->weight != NULL ? g->weight[line - 1] : 1;
+
+	if (g->weight != NULL && g->also != 0) {
+		line = g->s->tok[g->also].line;
+		if (g->weight[line - 1] > weight)
+			weight = g->weight[line - 1];
+	}
 
 	if (g->made >= PER_OP_MAX)
 		return;
 	while (k < 3 && rank >= bounds[k])
 		k++;
-	score = g->op->yield[k] * (g->weight != NULL ? g->weight[line - 1] : 1);
+	score = g->op->yield[k] * weight;
 	if (score <= g->out->floor)
 		return;
 	g->made++;

@@ -10,6 +10,8 @@
 
 struct gen {
 	const struct source *s;
+	struct source *const *all; /* s is among them */
+	size_t n_all;
 	const struct repair_op *op;
 	struct cands *out;
 	const float *weight;
@@ -17,6 +19,7 @@ struct gen {
 	uint16_t op_no;
 	uint32_t made; /* by this operator in this source */
 	long budget;   /* steps of search left for this operator */
+	size_t also;   /* a token whose line counts, too; 0: none */
 };
 
 /* For "%.*s": the text of tokens a..b. */
@@ -124,11 +127,22 @@ void op_name_assigned(struct gen *g, size_t i);
 void op_element(struct gen *g, size_t i);
 void op_own_guard(struct gen *g, size_t i);
 void op_under_if(struct gen *g, size_t i);
+/* op_move.c, op_need.c */
+void op_move(struct gen *g, size_t i);
+void op_need(struct gen *g, size_t i);
+/* op_literal.c */
+void op_literal_clause(struct gen *g, size_t i);
+void op_member_test(struct gen *g, size_t i);
+void op_kin_clause(struct gen *g, size_t i);
+/* op_predicate.c */
+void op_predicate(struct gen *g, size_t i);
+void op_callee(struct gen *g, size_t i);
 /* op_file.c */
 void op_file_statement(struct gen *g, size_t i);
 void op_reset(struct gen *g, size_t i);
 void op_member(struct gen *g, size_t i);
-void op_predicate(struct gen *g, size_t i);
+void op_accessor(struct gen *g, size_t i);
+void op_sh_guard(struct gen *g, size_t i);
 /* op_lines.c: two edits of one line. All of a source at once, from what the
  * other operators made of it. */
 void op_two_edits(struct gen *g);
@@ -136,9 +150,11 @@ void op_two_edits(struct gen *g);
 void op_twin(struct gen *g, size_t i);
 void op_twin_arg(struct gen *g, size_t i);
 void op_clause_changed(struct gen *g, size_t i);
+void op_like_with_like(struct gen *g, size_t i);
 /* op_shell.c */
 void op_sh_test(struct gen *g, size_t i);
 void op_sh_expand(struct gen *g, size_t i);
 void op_sh_word(struct gen *g, size_t i);
+void op_sh_wrap(struct gen *g, size_t i);
 
 #endif

@@ -8,7 +8,7 @@
 #include "orchestrator/repair/narrow.h"
 
 /* What a control costs comes back within a few candidates, from here on. */
-#define PAYS_MS 300
+#define PAYS_MS 150
 /* Both the tests and their files before all: when all take so long. */
 #define FILES_MS 3000
 /* As for the whole: a loaded machine must not refute what is quick. */

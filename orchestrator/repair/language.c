@@ -8,16 +8,18 @@
 #define FIRST_LINE_MAX 200
 
 static const struct language languages[] = {
-	{ "c h cc hh cpp hpp cxx hxx m mm java go rs cs kt kts scala swift d "
-	  "dart zig v proto",
-	    "", DIALECT_C, "//" },
-	{ "php", "php", DIALECT_C, "// #" },
-	{ "js mjs cjs jsx ts mts cts tsx", "node deno", DIALECT_JS, "//" },
-	{ "awk", "awk", DIALECT_JS, "#" },
-	{ "pl pm t", "perl", DIALECT_JS, "#" },
-	{ "py pyi pyw pyx nim gd", "python", DIALECT_PY, "#" },
-	{ "rb cr", "ruby", DIALECT_PY, "#" },
-	{ "sh bash ksh zsh bats", "sh", DIALECT_SH, "#" },
+	{ "c h cc hh cpp hpp cxx hxx m mm java rs cs kt kts scala d dart zig v "
+	  "proto",
+	    "", DIALECT_C, "//", false },
+	{ "go swift", "", DIALECT_C, "//", true },
+	{ "php", "php", DIALECT_C, "// #", false },
+	{ "js mjs cjs jsx ts mts cts tsx", "node deno", DIALECT_JS, "//",
+	    false },
+	{ "awk", "awk", DIALECT_JS, "#", false },
+	{ "pl pm t", "perl", DIALECT_JS, "#", false },
+	{ "py pyi pyw pyx nim gd", "python", DIALECT_PY, "#", false },
+	{ "rb cr", "ruby", DIALECT_PY, "#", false },
+	{ "sh bash ksh zsh bats", "sh", DIALECT_SH, "#", false },
 };
 
 static const struct language *

@@ -13,6 +13,9 @@ struct language {
 	const char *programs; /* "awk" is gawk and mawk, too: of a #! line */
 	enum token_dialect dialect;
 	const char *comments; /* what begins one that ends with its line */
+	/* A line ends a statement, as in a dialect that has `;` for it, and
+	 * what is behind `if` stands in no parentheses. */
+	bool lines;
 };
 
 /* By the extension of path, else by the #! line at the start of text, which may

@@ -186,6 +186,9 @@ narrow_node(struct narrow *x)
 		word = narrow_choice("--test-name-pattern=", &names, "$");
 		strv_take(&x->before, &word);
 	}
+	/* A file runs by itself, without a process that waits for it. */
+	for (size_t i = 0; i < x->n && ok && files.n == 1; i++)
+		x->drop[i] |= strcmp(x->w[i].text, "--test") == 0;
 	strv_extend(&x->after, &files);
 	strv_clear(&names);
 	strv_clear(&files);

@@ -98,6 +98,18 @@ go_subtest(const struct narrow *x)
 	}
 }
 
+static bool
+has_vet(const struct narrow *x)
+{
+	for (size_t i = x->split; i < x->n; i++) {
+		const char *s = x->w[i].text;
+
+		if (text_starts(s + (text_starts(s, "--") ? 1 : 0), "-vet"))
+			return true;
+	}
+	return false;
+}
+
 bool
 narrow_go(struct narrow *x)
 {
@@ -117,6 +129,9 @@ narrow_go(struct narrow *x)
 		strv_add(&x->before, "-run");
 		strv_take(&x->before, &word);
 	}
+	/* It takes longer than the tests; the whole command has it again. */
+	if (ok && !has_vet(x))
+		strv_add(&x->before, "-vet=off");
 	if (ok && known)
 		strv_extend(&x->after, &packages);
 	strv_clear(&names);

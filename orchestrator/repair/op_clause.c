@@ -8,6 +8,22 @@
 
 #define CLAUSES_MAX 12
 
+/* Go's `case a == b:` */
+static bool
+case_condition(const struct source *s, const struct stmt *st, struct span *ret)
+{
+	size_t b = st->last;
+
+	if (!s->lines || b < st->first + 2 || !tok_is(s, b, ":"))
+		return false;
+	*ret = (struct span){ st->first + 1, (uint32_t)b - 1 };
+	for (size_t i = ret->a; i <= ret->b; i++)
+		if (expr_prec(s, i) > 0 &&
+		    tok_in(s, i, "== != < <= > >= && ||"))
+			return true;
+	return false;
+}
+
 bool
 gen_boolean(const struct gen *g, size_t i, struct span *ret, int *ret_rank)
 {
@@ -16,6 +32,8 @@ gen_boolean(const struct gen *g, size_t i, struct span *ret, int *ret_rank)
 	size_t b, k;
 
 	*ret_rank = 0;
+	if (i == st->first && tok_is(s, i, "case"))
+		return case_condition(s, st, ret);
 	if (i == st->first)
 		return expr_condition(s, st, ret) ||
 		    (tok_is(s, i, "return") && expr_value(s, st, ret) &&
@@ -89,16 +107,35 @@ gen_clause(struct gen *g, struct span p, const char *op, bool before, int rank,
 		    SPAN(s, p.a, p.b), r, op, len, text);
 }
 
+/* `[ ... ]`, or a command that is asked: `if f "$x"`, `f "$x" || return`. */
+static size_t
+shell_clause_end(const struct source *s, size_t j)
+{
+	const struct stmt *st = &s->stmt[s->tok[j].stmt];
+	size_t e = j;
+
+	if (tok_in(s, j, "[ [["))
+		return s->tok[j].match < (int32_t)j ? EXPR_NONE
+						    : (size_t)s->tok[j].match;
+	if (!tok_kind(s, j, TOK_IDENT) || tok_flag(s, j, TF_VAR) ||
+	    (j != st->first &&
+		!tok_in(s, j - 1, "if elif while until ! && ||")))
+		return EXPR_NONE;
+	while (e < st->last && !tok_in(s, e + 1, "&& || ; | then do ) < > >>"))
+		e++;
+	if (e == j || (j == st->first && !tok_in(s, e + 1, "&& ||")) ||
+	    tok_in(s, e + 1, "| < > >>"))
+		return EXPR_NONE;
+	return e;
+}
+
 size_t
 gen_clause_end(const struct source *s, size_t j)
 {
 	size_t b = EXPR_NONE, op;
 
-	if (s->dialect == DIALECT_SH) {
-		if (!tok_in(s, j, "[ [[") || s->tok[j].match < (int32_t)j)
-			return EXPR_NONE;
-		return (size_t)s->tok[j].match;
-	}
+	if (s->dialect == DIALECT_SH)
+		return shell_clause_end(s, j);
 	if (!expr_is_start(s, j) ||
 	    (j > 0 && tok_in(s, j - 1, ". -> :: ?. - + * /")))
 		return EXPR_NONE;
@@ -120,7 +157,7 @@ gen_clause_end(const struct source *s, size_t j)
 	    (j > 0 && tok_in(s, j - 1, "and or && ||")))
 		return b;
 	if (j > 0 && tok_in(s, j - 1, "if elif while") &&
-	    tok_in(s, b + 1, ": )"))
+	    tok_in(s, b + 1, ": ) ] } {"))
 		return b;
 	if (j > 1 && tok_is(s, j - 1, "(") && tok_in(s, j - 2, "if while"))
 		return b;
@@ -173,7 +210,9 @@ clone_clauses(struct gen *g, struct span p, struct span from, struct span block,
 			c = (struct span){ (uint32_t)j, (uint32_t)e };
 			for (k = 0; k < n && !gen_same(s, got[k], c); k++)
 				;
-			if (k < n || (check && !gen_known(g, c, block)))
+			if (k < n ||
+			    (check && s->dialect != DIALECT_SH &&
+				!gen_known(g, c, block)))
 				continue;
 			got[n] = c;
 			gen_clause(g, p, gen_and(s), false, rank + (int)n,
@@ -185,10 +224,11 @@ clone_clauses(struct gen *g, struct span p, struct span from, struct span block,
 			if (tok_in(s, c.a, "not !") && c.a + 1 <= c.b) {
 				gen_clause(g, p, gen_and(s), false,
 				    rank + (int)n + 3, SPAN(s, c.a + 1, c.b));
-			} else if (s->dialect == DIALECT_SH) {
+			} else if (s->dialect == DIALECT_SH ||
+			    (tok_is(s, c.b, ")") && !gen_is_weaker(s, c, 9))) {
 				char text[256];
-				int len = snprintf(text, sizeof text, "! %.*s",
-				    SPAN(s, c.a, c.b));
+				int len = snprintf(text, sizeof text, "%s%.*s",
+				    gen_not(s), SPAN(s, c.a, c.b));
 
 				if (len < (int)sizeof text)
 					gen_clause(g, p, gen_and(s), false,
@@ -212,7 +252,8 @@ op_clause(struct gen *g, size_t i)
 	clone_clauses(g, p, block, block, false, rank, CLAUSES_MAX);
 	file = (struct span){ i > 1200 ? (uint32_t)i - 1200 : 0,
 		(uint32_t)(i + 1200 < s->n_tok ? i + 1200 : s->n_tok - 1) };
-	clone_clauses(g, p, file, block, true, rank + 5, CLAUSES_MAX);
+	clone_clauses(g, p, file, block, true,
+	    s->dialect == DIALECT_SH ? rank : rank + 5, CLAUSES_MAX);
 }
 
 /* What the place uses must be there: `x is not None and ...`. */
@@ -252,29 +293,56 @@ op_guard(struct gen *g, size_t i)
 	}
 }
 
-/* f(x) for an operand x, with f of those that the file calls so. */
-void
-op_wrap(struct gen *g, size_t i)
+/* The end of `(unsigned char)*p`. */
+static size_t
+cast_end(const struct source *s, size_t i)
 {
-	static const char *const py[] = { "len", "int", "abs", "list", "sorted",
-		"str", "set" };
+	size_t b;
+
+	if (s->dialect != DIALECT_C || !tok_is(s, i, "(") ||
+	    s->tok[i].match < (int32_t)i + 2)
+		return EXPR_NONE;
+	b = (size_t)s->tok[i].match;
+	for (size_t j = i + 1; j < b; j++)
+		if (!tok_flag(s, j, TF_TYPE) && !tok_is(s, j, "*"))
+			return EXPR_NONE;
+	for (b++; tok_in(s, b, "* & - ~ !"); b++)
+		;
+	return expr_primary_end(s, b);
+}
+
+/* The end of the sum that the operand a..b begins, as a whole value. */
+static size_t
+sum_end(const struct source *s, size_t a, size_t b)
+{
+	size_t e = b, op;
+
+	if (a == 0 || !tok_in(s, a - 1, "( , = [ : => return"))
+		return b;
+	for (int n = 0; n < 8 && expr_prec(s, e + 1) >= 5; n++) {
+		op = e + 1;
+		e = expr_right(s, op);
+		if (e == EXPR_NONE)
+			return b;
+	}
+	return e;
+}
+
+struct helper {
+	uint32_t name;
+	struct span arg; /* that it is given there */
+};
+
+/* Functions that the file calls with one argument, nearest first. */
+static size_t
+near_helpers(struct gen *g, size_t i, struct helper *ret, size_t max)
+{
 	const struct source *s = g->s;
 	struct span el[1];
-	size_t b, n = 0, k;
-	uint32_t got[6];
+	size_t n = 0, k;
 
-	if (s->dialect == DIALECT_SH || !expr_is_start(s, i) ||
-	    expr_is_prefix(s, i) || i == gen_stmt(g, i)->first ||
-	    expr_is_bound(s, i) || (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) ||
-	    tok_kind(s, i, TOK_NUMBER) || tok_kind(s, i, TOK_STRING) ||
-	    tok_flag(s, i, TF_VALUE))
-		return;
-	b = expr_primary_end(s, i);
-	if (b == EXPR_NONE || tok_is(s, b + 1, "=") ||
-	    (tok_is(s, b + 1, ":") && b + 1 != gen_stmt(g, i)->last))
-		return;
-	for (size_t d = 1; d < 600 && n < nitems(got) && g->budget > 0; d++) {
-		for (int side = 0; side < 2 && n < nitems(got); side++) {
+	for (size_t d = 1; d < 600 && n < max && g->budget > 0; d++) {
+		for (int side = 0; side < 2 && n < max; side++) {
 			size_t j = side == 0 ? i - d : i + d;
 
 			if ((side == 0 && d > i) || j + 1 >= s->n_tok)
@@ -285,17 +353,56 @@ op_wrap(struct gen *g, size_t i)
 			    tok_in(s, j - 1, ". -> ?. def function") ||
 			    expr_elements(s, j + 1, ",", el, 1) != 1)
 				continue;
-			for (k = 0; k < n && !tok_same(s, got[k], j); k++)
+			for (k = 0; k < n && !tok_same(s, ret[k].name, j); k++)
 				;
-			if (k < n)
-				continue;
-			got[n] = (uint32_t)j;
-			gen_put(g, i, b, (int)n++, "%.*s(%.*s)", TOK(s, j),
-			    SPAN(s, i, b));
+			if (k == n)
+				ret[n++] =
+				    (struct helper){ (uint32_t)j, el[0] };
 		}
 	}
-	for (k = 0; k < nitems(py) && s->dialect == DIALECT_PY; k++)
-		gen_put(g, i, b, 3 + (int)k, "%s(%.*s)", py[k], SPAN(s, i, b));
+	return n;
+}
+
+/* f(x) for an operand x or a sum, with f of those that the file calls so: first
+ * those that are given the like elsewhere. */
+void
+op_wrap(struct gen *g, size_t i)
+{
+	static const char *const py[] = { "len", "int", "abs", "list", "sorted",
+		"str", "set" };
+	const struct source *s = g->s;
+	struct helper h[6];
+	size_t b, sum, n;
+
+	if (s->dialect == DIALECT_SH || !expr_is_start(s, i) ||
+	    (expr_is_prefix(s, i) && !tok_is(s, i, "*")) ||
+	    i == gen_stmt(g, i)->first || expr_is_bound(s, i) ||
+	    (i > 0 && tok_in(s, i - 1, ". -> :: ?.")) ||
+	    tok_kind(s, i, TOK_NUMBER) || tok_kind(s, i, TOK_STRING) ||
+	    tok_flag(s, i, TF_VALUE))
+		return;
+	b = cast_end(s, i);
+	if (b == EXPR_NONE)
+		b = expr_primary_end(s, i);
+	if (b == EXPR_NONE || tok_is(s, b + 1, "=") ||
+	    (tok_is(s, b + 1, ":") && b + 1 != gen_stmt(g, i)->last))
+		return;
+	sum = sum_end(s, i, b);
+	n = near_helpers(g, i, h, nitems(h));
+	for (size_t k = 0; k < n; k++) {
+		struct span arg = h[k].arg;
+		bool alike = tok_same(s, i, arg.a) &&
+		    (i == b || tok_same(s, i + 1, arg.a + 1));
+
+		gen_put(g, i, b, (int)k + (alike ? 0 : 2), "%.*s(%.*s)",
+		    TOK(s, h[k].name), SPAN(s, i, b));
+		if (sum > b)
+			gen_put(g, i, sum,
+			    (int)k + (gen_is_weaker(s, arg, 12) ? 0 : 1),
+			    "%.*s(%.*s)", TOK(s, h[k].name), SPAN(s, i, sum));
+	}
+	for (size_t k = 0; k < nitems(py) && s->dialect == DIALECT_PY; k++)
+		gen_put(g, i, b, 5 + (int)k, "%s(%.*s)", py[k], SPAN(s, i, b));
 }
 
 /* Is the name at i given a number, or counts something? */
@@ -384,7 +491,7 @@ op_append(struct gen *g, size_t i)
 	else if (a == i && tok_kind(s, i, TOK_IDENT))
 		gen_after(g, i, 1, " * %.*s", TOK(s, i));
 	if (!tok_kind(s, i, TOK_NUMBER))
-		gen_after(g, i, 4, " * 2");
+		gen_before(g, a, 2, "2 * ");
 	if (expr_prec(s, i + 1) > 9 || expr_prec(s, a - 1) > 9)
 		return;
 	n = gen_names(g, i, names, nitems(names));

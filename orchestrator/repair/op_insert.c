@@ -224,8 +224,11 @@ put_guard(struct gen *g, const struct places *ps, int rank, int len,
 {
 	char text[PLACE_TEXT_MAX];
 	bool py = g->s->dialect == DIALECT_PY;
-	int n = snprintf(
-	    text, sizeof text, py ? "if %.*s:" : "if (%.*s)", len, cond);
+	int n = snprintf(text, sizeof text,
+	    py                ? "if %.*s:"
+		: g->s->lines ? "if %.*s {"
+			      : "if (%.*s)",
+	    len, cond);
 
 	if (n < (int)sizeof text)
 		places_put(g, ps, rank, n, text, SPAN(g->s, body.a, body.b));
@@ -285,6 +288,10 @@ put_under(struct gen *g, size_t i, size_t end, const struct place *p, int rank,
 	if (s->dialect == DIALECT_SH)
 		gen_before(
 		    g, i, rank, "%s[ -n \"$%.*s\" ] && ", neg, len, cond);
+	else if (s->lines)
+		gen_put(g, i, end, rank, "if %s%.*s {\n%.*s%s%.*s\n%.*s}", neg,
+		    len, cond, p->indent, p->lead, place_unit(p),
+		    SPAN(s, i, end), p->indent, p->lead);
 	else
 		gen_put(g, i, end, rank,
 		    s->dialect == DIALECT_PY ? "if %s%.*s:\n%.*s%s%.*s"

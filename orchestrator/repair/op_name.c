@@ -4,6 +4,7 @@
  */
 #include "common/compat.h"
 
+#include <ctype.h>
 #include <strings.h>
 
 #include "orchestrator/repair/gen.h"
@@ -347,6 +348,20 @@ op_string(struct gen *g, size_t i)
 		}
 		if (memcmp(other, text, len) != 0)
 			put_inside(g, i, from, len, 3, other, len);
+	}
+	for (size_t k = 0, e; k < len && !ch; k = e + 1) {
+		bool upper = true;
+
+		for (e = k; e < len && isalpha((unsigned char)text[e]); e++)
+			upper = upper && isupper((unsigned char)text[e]);
+		if (!upper || e == k || (k == 0 && e == len) ||
+		    (k > 0 && text[k - 1] == '\\'))
+			continue;
+		for (size_t j = k; j < e; j++)
+			text[j] = (char)tolower((unsigned char)text[j]);
+		put_inside(g, i, from, len, 2, text, len);
+		for (size_t j = k; j < e; j++)
+			text[j] = (char)toupper((unsigned char)text[j]);
 	}
 	if (!ch && len < 4) {
 		put_inside(g, i, from + len, 0, 3, " ", 1);

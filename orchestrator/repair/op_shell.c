@@ -46,10 +46,14 @@ op_sh_expand(struct gen *g, size_t i)
 {
 	static const char *const groups[] = { "% %% # ##", "$@ $* $#", "> >>",
 		":- - :+ :=", "head tail", "true false" };
+	static const char uniq[] = "sort -u"; /* it sees neighbours only */
 	const struct source *s = g->s;
 
 	if (tok_kind(s, i, TOK_OP) || tok_kind(s, i, TOK_IDENT))
 		twins(g, i, groups, nitems(groups));
+	if (tok_is(s, i, "uniq") && tok_is(s, i - 1, "|") &&
+	    !tok_flag(s, i, TF_VAR))
+		gen_put(g, i, i, 0, "%s", uniq);
 	/* $x without its quotes, "$x" with them. */
 	if (tok_is(s, i, "$") && tok_flag(s, i + 1, TF_VAR) &&
 	    tok_kind(s, i + 1, TOK_IDENT)) {
@@ -114,6 +118,45 @@ op_sh_word(struct gen *g, size_t i)
 			    s->text[s->tok[i + 1].off] == '-')
 				gen_put(
 				    g, i + 1, i + 1, m, "%.*s", (int)len, w);
+		}
+	}
+}
+
+/* A call `$(f "$x")`: is f, at i, given one word? */
+static bool
+takes_one(const struct source *s, size_t i)
+{
+	if (i < 2 || !tok_kind(s, i, TOK_IDENT) || tok_flag(s, i, TF_VAR) ||
+	    !tok_is(s, i - 1, "(") || !tok_is(s, i - 2, "$") ||
+	    s->tok[i - 1].match < (int32_t)i + 1)
+		return false;
+	return tok_is(s, i + 1, "\"") && tok_is(s, i + 2, "$") &&
+	    tok_is(s, i + 4, "\"") && s->tok[i - 1].match == (int32_t)i + 5;
+}
+
+/* "$x" -> "$(f "$x")", with f of those that are called so. */
+void
+op_sh_wrap(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	int rank = 0;
+
+	if (!tok_is(s, i, "$") || !tok_is(s, i - 1, "\"") ||
+	    !tok_is(s, i + 2, "\"") || (i > 2 && takes_one(s, i - 2)))
+		return;
+	for (size_t o = 0; o < g->n_all; o++) {
+		const struct source *f = g->all[o];
+
+		if (f->dialect != DIALECT_SH)
+			continue;
+		for (size_t j = 0; j < f->n_tok && rank < 12 && g->budget > 0;
+		     j++) {
+			g->budget--;
+			if (!takes_one(f, j))
+				continue;
+			gen_put(g, i - 1, i + 2, rank, "\"$(%.*s %.*s)\"",
+			    TOK(f, j), SPAN(s, i - 1, i + 2));
+			rank++;
 		}
 	}
 }

@@ -8,6 +8,7 @@
 
 #define CLAUSES_MAX 8
 #define CLONED_MAX 4
+#define NEAR_MAX 10
 #define REACH 1500 /* tokens on each side to look for twins */
 
 struct clauses {
@@ -152,9 +153,37 @@ static bool
 is_part(const struct source *s, size_t k, bool *ret_literal)
 {
 	*ret_literal = tok_kind(s, k, TOK_STRING) && !tok_flag(s, k, TF_CHUNK);
+	if (s->dialect == DIALECT_JS && tok_kind(s, k, TOK_IDENT) && k > 0 &&
+	    tok_is(s, k + 1, ":") && tok_in(s, k - 1, "{ ,"))
+		return true; /* `{ name: value }` */
 	return *ret_literal ||
 	    (tok_kind(s, k, TOK_IDENT) && k > 0 &&
 		tok_in(s, k - 1, ". -> ?.") && !tok_is(s, k + 1, "("));
+}
+
+/* Those that stand beside the one at k elsewhere, as in a list of fields,
+ * before the others. */
+static void
+companions_first(struct gen *g, size_t k, uint32_t *v, size_t n)
+{
+	const struct source *s = g->s;
+	uint32_t sorted[NEAR_MAX];
+	bool beside[NEAR_MAX] = { false };
+	size_t at = 0;
+
+	for (size_t a = 0; a < s->n_tok; a++) {
+		g->budget--;
+		if (!tok_same(s, a, k) || s->tok[a].stmt == s->tok[k].stmt)
+			continue;
+		for (size_t b = a > 6 ? a - 6 : 0; b < a + 6; b++)
+			for (size_t m = 0; m < n; m++)
+				beside[m] |= tok_same(s, b, v[m]);
+	}
+	for (int pass = 1; pass >= 0; pass--)
+		for (size_t m = 0; m < n; m++)
+			if (beside[m] == (pass == 1))
+				sorted[at++] = v[m];
+	memcpy(v, sorted, n * sizeof *v);
 }
 
 /* Others like that near it. */
@@ -162,13 +191,14 @@ static size_t
 near_parts(struct gen *g, size_t k, uint32_t *ret, size_t max)
 {
 	const struct source *s = g->s;
+	uint32_t v[NEAR_MAX];
 	bool literal, other;
 	size_t n = 0, m;
 
 	if (!is_part(s, k, &literal))
 		return 0;
-	for (size_t d = 1; d < 500 && n < max && g->budget > 0; d++) {
-		for (int side = 0; side < 2 && n < max; side++) {
+	for (size_t d = 1; d < 500 && n < NEAR_MAX && g->budget > 0; d++) {
+		for (int side = 0; side < 2 && n < NEAR_MAX; side++) {
 			size_t j = side == 0 ? k - d : k + d;
 
 			g->budget--;
@@ -179,12 +209,16 @@ near_parts(struct gen *g, size_t k, uint32_t *ret, size_t max)
 				s->text[s->tok[j].off] !=
 				    s->text[s->tok[k].off]))
 				continue;
-			for (m = 0; m < n && !tok_same(s, ret[m], j); m++)
+			for (m = 0; m < n && !tok_same(s, v[m], j); m++)
 				;
 			if (m == n)
-				ret[n++] = (uint32_t)j;
+				v[n++] = (uint32_t)j;
 		}
 	}
+	companions_first(g, k, v, n);
+	if (n > max)
+		n = max;
+	memcpy(ret, v, n * sizeof *ret);
 	return n;
 }
 
@@ -232,6 +266,48 @@ clone_parts(struct gen *g, struct span p, struct span c, int rank)
 				continue;
 			gen_clause(g, p, gen_and(s), false, rank, len, text);
 			gen_clause(g, p, gen_or(s), false, rank, len, text);
+		}
+	}
+}
+
+/* A clause of the place that compares like with like, once more for another
+ * member: `a.w <= b.w and a.h <= b.h`. */
+void
+op_like_with_like(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	struct clauses mine;
+	uint32_t others[4];
+	struct span p;
+	char text[256];
+	size_t n, times;
+	int rank, len;
+
+	if (s->dialect == DIALECT_SH || !gen_boolean(g, i, &p, &rank) ||
+	    !cut(s, p, &mine))
+		return;
+	for (size_t m = 0; m < mine.n; m++) {
+		struct span c = mine.v[m];
+		bool literal;
+
+		for (size_t k = c.a; k < c.b; k++) {
+			times = 0;
+			for (size_t j = c.a; j <= c.b; j++)
+				times += tok_same(s, j, k);
+			if (times != 2 || !is_part(s, k, &literal) || literal)
+				continue;
+			n = near_parts(g, k, others, nitems(others));
+			for (size_t x = 0; x < n; x++) {
+				len = all_replaced(
+				    s, c, k, others[x], text, sizeof text);
+				if (len < 0)
+					continue;
+				gen_clause(
+				    g, p, gen_and(s), false, (int)x, len, text);
+				gen_clause(g, p, gen_or(s), false, (int)x + 1,
+				    len, text);
+			}
+			break;
 		}
 	}
 }

@@ -386,6 +386,9 @@ op_assign(struct gen *g, size_t i)
 		if (tok_is(s, i, bits[k].of) && expr_prec(s, i) > 0)
 			put_words(g, i, bits[k].others, 0, -1);
 	}
+	if (s->dialect == DIALECT_JS && tok_is(s, i, "<<") &&
+	    expr_prec(s, i) > 0) /* it cuts at 32 bits */
+		gen_put(g, i, i, 1, "* 2 **");
 	if (unsigned_too && tok_is(s, i, ">>"))
 		gen_put(g, i, i, 1, ">>>");
 	if (tok_in(s, i, "^= |=") && i < st->last) /* flips or sets: clears */

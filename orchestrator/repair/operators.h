@@ -30,9 +30,10 @@ struct repair_op {
 extern const struct repair_op repair_ops[];
 extern const size_t n_repair_ops;
 
-/* All candidates of a source. idx is stored in them; weight[line - 1] is the
- * suspicion of a line. */
-void repair_generate(struct cands *out, const struct source *s, uint32_t idx,
-    const float *weight);
+/* All candidates of sources[idx]; the other ones have names that it may lack.
+ * idx is stored in them; weight[line - 1] is the suspicion of a line, NULL: all
+ * are alike. */
+void repair_generate(struct cands *out, struct source *const *sources, size_t n,
+    uint32_t idx, const float *weight);
 
 #endif

@@ -99,7 +99,7 @@ places_find(struct gen *g, size_t i, struct places *ps)
 		return false;
 	if (tok_is(s, end + 1, ";"))
 		end++;
-	if (s->dialect == DIALECT_C ||
+	if ((s->dialect == DIALECT_C && !s->lines) ||
 	    (s->dialect == DIALECT_JS &&
 		(end > st->last || st->kind == STMT_HEADER)))
 		ps->semi = ";";
@@ -131,14 +131,17 @@ void
 places_put(struct gen *g, const struct places *ps, int rank, int len,
     const char *text, int body_len, const char *body)
 {
+	bool braces = len > 0 && text[len - 1] == '{';
+
 	for (size_t k = 0; k < ps->n; k++) {
 		const struct place *p = &ps->v[k];
 		char two[PLACE_TEXT_MAX] = "";
 
 		if (body != NULL &&
-		    snprintf(two, sizeof two, "\n%.*s%s%.*s%s", p->indent,
-			p->lead, place_unit(p), body_len, body,
-			ps->semi) >= (int)sizeof two)
+		    snprintf(two, sizeof two, "\n%.*s%s%.*s%s%s%.*s%s",
+			p->indent, p->lead, place_unit(p), body_len, body,
+			ps->semi, braces ? "\n" : "", braces ? p->indent : 0,
+			p->lead, braces ? "}" : "") >= (int)sizeof two)
 			continue;
 		if (p->after == EXPR_NONE)
 			gen_before(g, ps->stmt, rank, "%.*s%s%s\n%.*s", len,

@@ -33,7 +33,8 @@ bool place_indent(const struct source *s, size_t i, struct place *ret);
 const char *place_unit(const struct place *p);
 /* The places at the statement that token i begins; false: there are none. */
 bool places_find(struct gen *g, size_t i, struct places *ps);
-/* A line of text at every place; body: a second one, indented more. */
+/* A line of text at every place; body: a second one, indented more, with a
+ * brace behind it where text ends with one. */
 void places_put(struct gen *g, const struct places *ps, int rank, int len,
     const char *text, int body_len, const char *body);
 

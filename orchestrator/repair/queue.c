@@ -57,6 +57,7 @@ queue_create(struct cands *c, struct source *const *sources, size_t n_sources,
 	cands_sort(c, seed);
 	cands_keep(c, max);
 	q->c = *c;
+	q->c.hints = NULL;
 	*c = (struct cands){ 0 };
 	q->sources = sources;
 	q->left = q->c.n;

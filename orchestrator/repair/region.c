@@ -11,6 +11,10 @@ static const char not_names[] =
     "if for while switch catch with synchronized return else do sizeof "
     "elif until unless match function";
 
+static const char never_names[] =
+    "if for while switch catch return else do sizeof function const type var "
+    "import";
+
 static void
 add_region(
     struct source *s, size_t *size, size_t name, size_t first, size_t last)
@@ -72,6 +76,23 @@ find_python(struct source *s)
 	}
 }
 
+/* A function may be called like a word of another language: `long signed() {`,
+ * `int match(char *s) {`, `delete(key) {`. */
+static bool
+is_named_like(const struct source *s, size_t m)
+{
+	if (m == 0 || tok_in(s, m, never_names) ||
+	    (!tok_kind(s, m, TOK_KEYWORD) && s->dialect != DIALECT_C))
+		return false;
+	if (s->dialect == DIALECT_C)
+		return tok_kind(s, m - 1, TOK_IDENT) ||
+		    tok_flag(s, m - 1, TF_TYPE) ||
+		    tok_in(s, m - 1, "> ] * func fn");
+	return s->dialect == DIALECT_JS &&
+	    (tok_flag(s, m - 1, TF_BLOCK) ||
+		tok_in(s, m - 1, "async static * get set"));
+}
+
 /* The name of the function whose block opens at i; n_tok: it is none. */
 static size_t
 name_before(const struct source *s, size_t i)
@@ -100,9 +121,15 @@ name_before(const struct source *s, size_t i)
 	if (m == 0)
 		return none;
 	m--;
+	if (!arrow && s->tok[i - 1].stmt < s->n_stmt &&
+	    tok_in(s, s->stmt[s->tok[i - 1].stmt].first,
+		"if else for while switch case"))
+		return none; /* `if f(x) {` */
 	if (m > 0 && tok_in(s, m - 1, "my our foreach"))
 		return none; /* what a loop gives its values to */
-	if (tok_kind(s, m, TOK_IDENT) && !arrow && !tok_in(s, m, not_names))
+	if (!arrow &&
+	    ((tok_kind(s, m, TOK_IDENT) && !tok_in(s, m, not_names)) ||
+		is_named_like(s, m)))
 		return m;
 	/* function (x) {, (x) => {: named by what they are given to. */
 	if (tok_in(s, m, "function async") && m > 0)

@@ -99,6 +99,7 @@ source_create(const char *path, const char *text, size_t len)
 	s->len = len;
 	s->dialect = l->dialect;
 	s->comments = l->comments;
+	s->lines = l->lines;
 	find_lines(s);
 	lx.s = s;
 	lx.end = len;

@@ -91,6 +91,8 @@ brace_is_literal(const struct source *s, size_t i)
 {
 	if (i == 0)
 		return false;
+	if (s->lines) /* `T{1}`; a block has a blank before it */
+		return s->tok[i].off == s->tok[i - 1].off + s->tok[i - 1].len;
 	if (s->dialect == DIALECT_C)
 		return tok_in(s, i - 1, "= , ( { [ return") ||
 		    (s->tok[i].match > 0 && tok_is(s, i - 1, "]"));
@@ -100,6 +102,20 @@ brace_is_literal(const struct source *s, size_t i)
 	    (!tok_in(s, i - 1, "=> { } ; :") ||
 		(tok_is(s, i - 1, ":") && tok_in(s, i + 2, ": , }"))) &&
 	    !(tok_is(s, i - 1, "=>"));
+}
+
+/* Does the literal at i have methods, `{ f(x) { ... } }`? */
+static bool
+has_bodies(const struct source *s, size_t i)
+{
+	if (s->dialect != DIALECT_JS)
+		return false;
+	for (size_t j = i + 1; (int32_t)j < s->tok[i].match; j++)
+		if (tok_is(s, j, "{") && tok_is(s, j - 1, ")") &&
+		    s->tok[j - 1].match > 0 &&
+		    tok_in(s, (size_t)s->tok[j - 1].match - 2, "{ , }"))
+			return true;
+	return false;
 }
 
 /* Where the head that begins with the statement's first token may end. */
@@ -141,7 +157,7 @@ cut_braces(struct source *s)
 			if (t->match > 0)
 				s->tok[t->match].flags |= TF_BLOCK;
 		} else if (brace && i >= lit_end && t->match > 0 &&
-		    t->match - (int32_t)i < 400) {
+		    t->match - (int32_t)i < 400 && !has_bodies(s, i)) {
 			lit_end = (size_t)t->match + 1;
 		}
 		if (t->flags & TF_BLOCK) {

@@ -339,6 +339,11 @@ newline_ends(const struct lexer *lx)
 		return lx->paren == 0;
 	if (t->kind == TOK_DIRECTIVE)
 		return true;
+	if (s->lines)
+		return lx->paren == 0 &&
+		    (last_is_operand(lx) ||
+			tok_in(s, s->n_tok - 1,
+			    "++ -- return break continue fallthrough"));
 	if (s->dialect == DIALECT_C || !last_is_operand(lx) ||
 	    (t->kind == TOK_OP && s->text[t->off] == '}'))
 		return false;

@@ -83,6 +83,7 @@ struct source {
 	size_t len;
 	enum token_dialect dialect;
 	const char *comments; /* language.h */
+	bool lines;           /* language.h */
 	struct token *tok;
 	size_t n_tok;
 	uint32_t *line_off; /* n_line + 1 offsets; the last is len + 1 */

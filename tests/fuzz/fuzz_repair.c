@@ -54,7 +54,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f.output = output;
 	strv_add(&failing, "test_f");
 	suspect_lines(&f, s, 1, s[1] != NULL ? 2 : 1, weight);
-	repair_generate(&c, s[0], 0, weight[0]);
+	repair_generate(&c, s, 1, 0, weight[0]);
 	q = queue_create(&c, s, 1, CAND_MAX, data[0]);
 	check(q);
 	while ((n = queue_next(q, 1, "H2", nitems(got), got)) > 0) {

@@ -171,11 +171,12 @@ ROWS = {
                                     "test/waits.test.js": JS_WAITS},
              "node --test",
              "node '--test-name-pattern=is a day \\(before\\) it'\\''s "
-             "\\[over\\] \\$x$' --test", "cal.js"),
+             "\\[over\\] \\$x$' /", "cal.js"),
     "go": (shutil.which("go"), {"go.mod": "module example.com/cal\n\ngo 1.19\n",
                                 "cal.go": GO, "cal_test.go": GO_TESTS},
            "go test -v ./...",
-           "go test -run '^TestBefore$' -v example.com/cal", "cal.go"),
+           "go test -run '^TestBefore$' -vet=off -v example.com/cal",
+           "cal.go"),
     "order": (True, python_tree(PY_ORDER), "python3 -m unittest -v", None,
               "cal.py"),
 }

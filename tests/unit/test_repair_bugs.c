@@ -33,9 +33,10 @@ struct repo {
 	size_t n_src, n;
 };
 
-static const char *const must[] = { "c-csv", "c-jobqueue", "c-matrix",
-	"js-retry", "js-semver", "js-wrap", "py-cache", "py-cron",
-	"py-freebusy", "py-ledger", "py-outline", "py-template", "sh-conf",
+static const char *const must[] = { "c-csv", "c-ignore", "c-jobqueue",
+	"c-matrix", "c-timers", "js-retry", "js-route", "js-semver", "js-wrap",
+	"py-cache", "py-cron", "py-depot", "py-freebusy", "py-ledger",
+	"py-outline", "py-template", "py-transit", "sh-conf", "sh-prune",
 	"sh-rotate" };
 
 static const char *dir = "tests/bugs";
@@ -240,7 +241,7 @@ rank_of(const struct queue *q, const char *file, uint32_t line,
 			want = fixed_text(s, patch);
 		if ((c->line == line &&
 			same_edit(c->new_text, new_text, old)) ||
-		    (strlen(new_text) > strlen(old) && makes(c, s, want)))
+		    (strlen(new_text) >= strlen(old) && makes(c, s, want)))
 			rank = i + 1;
 		*ret_op = rank > 0 ? repair_ops[c->op].name : *ret_op;
 	}
@@ -333,6 +334,7 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	struct suspect_facts f = { .failing = &names };
 	struct spectrum sp = { 0 };
 	struct cands c = { 0 };
+	struct hints hints;
 	float *weight[FILES_MAX];
 	struct queue *q;
 	const char *op = "-";
@@ -357,9 +359,12 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	if (getenv("REPAIR_BUGS_OUTPUT") != NULL)
 		printf("%s\n", f.output);
 	suspect_lines(&f, r.src, r.n_src, r.n, weight);
+	hints_init(&hints, &names);
+	c.hints = &hints;
 	for (size_t i = 0; i < r.n_src; i++)
-		repair_generate(&c, r.src[i], (uint32_t)i, weight[i]);
+		repair_generate(&c, r.src, r.n_src, (uint32_t)i, weight[i]);
 	q = queue_create(&c, r.src, r.n_src, CAND_MAX, 0);
+	hints_clear(&hints);
 	read_patch(patch, &old, &new_text);
 	rank = rank_of(
 	    q, file, line, patch, buf_str(&old), buf_str(&new_text), &op);

@@ -159,9 +159,9 @@ test_js(void **state)
 {
 	(void)state;
 	expect_with("node --test", "suite > adds (a+b) $x", tap,
-	    "node '--test-name-pattern=adds \\(a\\+b\\) \\$x$' --test '/src/a "
+	    "node '--test-name-pattern=adds \\(a\\+b\\) \\$x$' '/src/a "
 	    "b/x.test.js'",
-	    "node --test '/src/a b/x.test.js'");
+	    "node '/src/a b/x.test.js'");
 	expect_with("node --test-reporter spec --test test/*.js",
 	    "suite \xe2\x80\xba one\ntwo", "",
 	    "node '--test-name-pattern=(one|two)$' --test-reporter spec --test "
@@ -197,20 +197,20 @@ test_compiled(void **state)
 {
 	(void)state;
 	expect("go test -v ./...", "example.com/m/pkg.TestA",
-	    "go test -run '^TestA$' -v example.com/m/pkg",
-	    "go test -v example.com/m/pkg");
+	    "go test -run '^TestA$' -vet=off -v example.com/m/pkg",
+	    "go test -vet=off -v example.com/m/pkg");
 	expect("go test -count=1 -run 'A|B' -timeout 30s ./...",
 	    "m/a.TestA\nm/b.TestB/sub.Test\nm/a.TestC",
-	    "go test -run '^(TestA|TestB|TestC)$' -count=1 -timeout 30s m/a "
-	    "m/b",
-	    "go test -count=1 -timeout 30s m/a m/b");
+	    "go test -run '^(TestA|TestB|TestC)$' -vet=off -count=1 -timeout "
+	    "30s m/a m/b",
+	    "go test -vet=off -count=1 -timeout 30s m/a m/b");
 	expect("go test ./x", "m/x.TestA/a+b_(c)/d.e",
-	    "go test -run '^TestA$/^a\\+b_\\(c\\)$/^d\\.e$' m/x",
-	    "go test m/x");
+	    "go test -run '^TestA$/^a\\+b_\\(c\\)$/^d\\.e$' -vet=off m/x",
+	    "go test -vet=off m/x");
 	/* it did not build: no test is named */
-	expect("go test ./...", "m/x", NONE, "go test m/x");
-	expect("go test", "command-line-arguments.TestA",
-	    "go test -run '^TestA$'", NONE);
+	expect("go test ./...", "m/x", NONE, "go test -vet=off m/x");
+	expect("go test -vet=all", "command-line-arguments.TestA",
+	    "go test -run '^TestA$' -vet=all", NONE);
 	nothing("go test -args x", "m/x.TestA");
 	nothing("go vet ./...", "m/x.TestA");
 	nothing("go test -made-up 3 ./...", "m/x.TestA");

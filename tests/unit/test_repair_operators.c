@@ -50,7 +50,7 @@ static const struct row rows[] = {
 	    "function f(a = 2) {}" },
 	{ "far constant", "a.py", "x = 0.5\n", 1, "x = 0.05" },
 	{ "far constant", "a.py", "x = 50\n", 1, "x = 100" },
-	{ "attribute", "a.py", "x = a.left\ny = a.right\n", 1, "x = a.right" },
+	{ "attribute", "a.py", "x = a.near\ny = a.far\n", 1, "x = a.far" },
 	{ "string", "a.py", "f(x, 'ab')\n", 1, "f(x, 'AB')" },
 	{ "string", "a.py", "f(x, '(')\n", 1, "f(x, ')')" },
 	{ "string", "a.py", "f(x, ' ')\n", 1, "f(x, '')" },
@@ -236,7 +236,7 @@ static const struct row rows[] = {
 	{ "sibling name", "a.js", "x = encodeURI(y);\n", 1,
 	    "x = encodeURIComponent(y);" },
 	{ "term appended", "a.py", "def f(a):\n    return a <= size\n", 2,
-	    "    return a <= size * 2" },
+	    "    return a <= 2 * size" },
 	{ "clause changed", "a.js",
 	    "function f(a, b) {\n  g(a.high);\n  return a.wide <= b.wide;\n}\n",
 	    3, "  return a.wide <= b.wide && a.high <= b.high;" },
@@ -247,7 +247,7 @@ static const struct row rows[] = {
 	    "class A:\n    def f(self):\n        self.key = None\n\n"
 	    "    def g(self, x):\n        self.put(x)\n",
 	    6, "        self.put(x)\n        self.key = None" },
-	{ "statement of the file", "a.sh",
+	{ "own guard of a shell", "a.sh",
 	    "f() {\n    is_mine \"$1\" || return 1\n    a \"$1\"\n}\ng() {\n"
 	    "    b \"$1\"\n}\n",
 	    6, "    is_mine \"$1\" || return 1\n    b \"$1\"" },
@@ -323,6 +323,123 @@ static const struct row rows[] = {
 	    "const f = (a, b) => a <= 3 || g(b, 1);" },
 	{ "two edits", "a.sh", "[ \"$a\" -lt 3 ] && f 7\n", 1,
 	    "[ \"$a\" -le 3 ] || f 7" },
+	{ "kin clause", "a.js",
+	    "function f(n) {\n  if (has(n, 2, 4)) return 1;\n  return 2;\n}\n"
+	    "function g(n) {\n  if (has(n % 9, 1, 3)) return 1;\n}\n",
+	    2, "  if (has(n, 2, 4) && !has(n % 9, 1, 3)) return 1;" },
+	{ "clause on a literal", "a.c",
+	    "int f(char *s)\n{\n\tif (*s == '/')\n\t\treturn 1;\n"
+	    "\treturn !g(s) || *s == 'a';\n}\n",
+	    5, "\treturn !g(s) || *s == 'a' || *s == '/';" },
+	{ "clause on a literal", "a.c",
+	    "int f(char *s)\n{\n\tif (s[0] == '-')\n\t\treturn 1;\n"
+	    "\treturn *s == '\\0';\n}\n",
+	    3, "\tif (s[0] == '-' && s[1] != '\\0')" },
+	{ "clause on a literal", "a.go",
+	    "func f(p []string, i int) {\n\tswitch {\n\tcase i == 0:\n"
+	    "\t\tx = p[i]\n\t}\n}\n",
+	    3, "\tcase i == 0 && p[i] != \"\":" },
+	{ "member test", "a.py",
+	    "def f(a, k):\n    if a.x:\n        a.seen.setdefault(k, 1)\n", 2,
+	    "    if a.x or k in a.seen:" },
+	{ "member test", "a.js",
+	    "function f(a, k) {\n  if (a.x) a.seen.set(k, 1);\n}\n", 2,
+	    "  if (a.x && !a.seen.has(k)) a.seen.set(k, 1);" },
+	{ "statement moved", "a.c",
+	    "void f(struct a *t)\n{\n\tt->call(t);\n\tt->on = 0;\n}\n", 3,
+	    "\tt->on = 0;\n\tt->call(t);" },
+	{ "statement moved", "a.js",
+	    "function f(a) {\n  if (a.x) {\n    g(a);\n    a.n = 1;\n  }\n"
+	    "  h(a);\n}\n",
+	    3, "    g(a);\n  }\n  a.n = 1;" },
+	{ "statement moved", "a.js",
+	    "function f(a) {\n  if (a.x) {\n    g(a);\n  }\n  a.n = 1;\n}\n", 3,
+	    "    g(a);\n    a.n = 1;\n  }" },
+	{ "statement moved", "a.py",
+	    "def f(a):\n    if a.x:\n        g(a)\n        a.n = 1\n"
+	    "    h(a)\n",
+	    3, "        g(a)\n    a.n = 1" },
+	{ "statement moved", "a.py",
+	    "def f(a):\n    for x in a:\n        n = 1\n        g(x)\n", 2,
+	    "    n = 1\n    for x in a:" },
+	{ "guard made", "a.go",
+	    "func f(a []int) int {\n\tif a == nil {\n\t\treturn 0\n\t}\n"
+	    "\treturn g(a) / int(len(a))\n}\n",
+	    5,
+	    "\tif len(a) == 0 {\n\t\treturn 0\n\t}\n"
+	    "\treturn g(a) / int(len(a))" },
+	{ "guard made", "a.js",
+	    "function f(a) {\n  if (!a) throw new E('x');\n"
+	    "  return g(a) / a.length;\n}\n",
+	    3,
+	    "  if (a.length === 0)\n    throw new E('x');\n"
+	    "  return g(a) / a.length;" },
+	{ "guard made", "a.c",
+	    "int f(struct a *d)\n{\n\td->pads++;\n\tif (g(d) < 0)\n"
+	    "\t\treturn -1;\n\treturn h(d);\n}\n",
+	    6, "\tif (d->pads > 0)\n\t\treturn -1;\n\treturn h(d);" },
+	{ "command wrapped", "a.sh",
+	    "f() {\n  a=$(low \"$1\")\n}\ng() {\n  h \"$x\"\n}\n", 5,
+	    "  h \"$(low \"$x\")\"" },
+	{ "clause cloned", "a.py",
+	    "def f(a, d):\n    return [x for x in a if x.old(d) and x.n]\n\n\n"
+	    "def g(a, d):\n    return [x for x in a if x.n]\n",
+	    6, "    return [x for x in a if x.n and not x.old(d)]" },
+	{ "accessor", "a.py",
+	    "class A:\n    def has(self, x):\n        return x in self.all\n\n"
+	    "    def some(self):\n        return self.all + 1\n",
+	    3, "        return x in self.some()" },
+	{ "like with like", "a.js",
+	    "const D = { wide: 1, high: 2 };\nfunction f(a, b) {\n"
+	    "  return a.wide <= b.wide;\n}\n",
+	    3, "  return a.wide <= b.wide && a.high <= b.high;" },
+	{ "kin clause", "a.py",
+	    "def f(a, d):\n    return [x for x in a if x.old(d)]\n\n\n"
+	    "def g(a, d):\n    return [x for x in a if x.n]\n",
+	    6, "    return [x for x in a if x.n and not x.old(d)]" },
+	{ "kin clause", "a.js",
+	    "const R = {\n  a(n) {\n    if (has(n, 2)) return 1;\n  },\n"
+	    "  b(n) {\n    if (has(n, 3)) return 1;\n  },\n};\n",
+	    3, "    if (has(n, 2) && !has(n, 3)) return 1;" },
+	{ "wrapped", "a.py", "x = cents(a * b)\ny = t(r, sum(c) * r / 100)\n",
+	    2, "y = t(r, cents(sum(c) * r / 100))" },
+	{ "callee", "a.py",
+	    "def width(s):\n    return s.n\n\n\ndef f(s):\n"
+	    "    return len(s)\n",
+	    6, "    return width(s)" },
+	{ "kin clause", "a.sh",
+	    "old() {\n  [ \"$1\" -gt 1 ]\n}\nf() {\n  if old \"$2\"; then\n"
+	    "    g\n  fi\n}\nh() {\n  if [ -n \"$2\" ]; then\n    g\n  fi\n}\n",
+	    10, "  if [ -n \"$2\" ] && ! old \"$2\"; then" },
+	{ "reset", "a.c",
+	    "void f(struct a *c)\n{\n\tc->x++;\n\tc->used++;\n}\n"
+	    "void g(struct a *c)\n{\n\tc->first = NULL;\n\treturn;\n}\n",
+	    9, "\tc->used = 0;\n\treturn;" },
+	{ "clause cloned", "a.sh",
+	    "f() {\n  if pinned \"$1\"; then\n    g\n  fi\n"
+	    "  if [ \"$2\" -gt 1 ]; then\n    h\n  fi\n}\n",
+	    5, "  if [ \"$2\" -gt 1 ] && ! pinned \"$1\"; then" },
+	{ "expansion", "a.sh", "a | uniq\n", 1, "a | sort -u" },
+	{ "assignment operator", "a.js", "x += (a & 31) << b;\n", 1,
+	    "x += (a & 31) * 2 ** b;" },
+	{ "assignment operator", "A.java",
+	    "class A {\n    long signed() {\n        return a >> 1;\n    }\n}\n",
+	    3, "        return a >>> 1;" },
+	{ "constant", "a.c", "int match(char *s)\n{\n\treturn 1;\n}\n", 3,
+	    "\treturn 2;" },
+	{ "negated", "a.go",
+	    "func f(x int) int {\n\tif g(x) {\n\t\treturn 1\n\t}\n"
+	    "\treturn 2\n}\n",
+	    2, "\tif !g(x) {" },
+	{ "string", "a.py", "f(x, 'YYYY-MM')\n", 1, "f(x, 'yyyy-MM')" },
+	{ "wrapped", "a.c",
+	    "int f(char *s)\n{\n\tx = low(s);\n"
+	    "\treturn x + (unsigned char)*s;\n}\n",
+	    4, "\treturn x + low((unsigned char)*s);" },
+	{ "reset", "a.go",
+	    "func f(b *B) {\n\tb.n += 1\n}\nfunc g(b *B) {\n"
+	    "\tb.m = nil\n\treturn\n}\n",
+	    6, "\tb.n = 0\n\treturn" },
 	/* A member goes without the blank that parts two words. */
 	{ "unwrapped", "a.py", "def f(x):\n    if x.y is x:\n        g()\n", 2,
 	    "    if x is x:" },
@@ -359,7 +476,7 @@ made(const struct row *r, bool by_op)
 	bool found = false;
 
 	assert_non_null(s);
-	repair_generate(&c, s, 0, NULL);
+	repair_generate(&c, &s, 1, 0, NULL);
 	for (size_t i = 0; i < c.n && !found; i++)
 		found = c.v[i].line == r->line &&
 		    (!by_op ||
@@ -423,7 +540,7 @@ none(const char *path, const char *text)
 	struct source *s = source_create(path, text, strlen(text));
 	struct cands c = { 0 };
 
-	repair_generate(&c, s, 0, NULL);
+	repair_generate(&c, &s, 1, 0, NULL);
 	if (c.n > 0)
 		print_error("%s: %s\n", text, c.v[0].what);
 	assert_int_equal(c.n, 0);
@@ -452,7 +569,7 @@ test_no_duplicates(void **state)
 	struct cands c = { 0 };
 
 	(void)state;
-	repair_generate(&c, s, 0, NULL);
+	repair_generate(&c, &s, 1, 0, NULL);
 	cands_sort(&c, 0);
 	for (size_t i = 0; i < c.n; i++) {
 		char *old = cand_old(&c.v[i], s);
@@ -486,7 +603,7 @@ test_large(void **state)
 		    b.len, b.len, b.len);
 	s = source_create("a.py", buf_str(&b), b.len);
 	assert_non_null(s);
-	repair_generate(&c, s, 0, NULL);
+	repair_generate(&c, &s, 1, 0, NULL);
 	cands_sort(&c, 0);
 	assert_int_equal(c.n, CAND_MAX);
 	cands_clear(&c);

@@ -4,6 +4,7 @@
 
 #include <cmocka.h>
 
+#include "orchestrator/repair/hint.h"
 #include "orchestrator/repair/suspect.h"
 
 static const char source_text[] = "LIMIT = 3\n"
@@ -162,6 +163,36 @@ test_strange(void **state)
 	clear(&l);
 }
 
+/* What the names of failing tests speak of, and only if an edit brings it in.
+ */
+static void
+test_hints(void **state)
+{
+	struct strv failing = { 0 };
+	struct hints h;
+
+	(void)state;
+	hints_init(&h, &failing);
+	assert_false(hints_match(&h, "", 0, "a", 1));
+	hints_clear(&h);
+	strv_add(&failing, "pinned ones stay");
+	strv_add(
+	    &failing, "test_padRight (tests.test_x.FormatTest.test_padRight)");
+	strv_add(&failing, "tests/test_a.py::TestA::test_heights");
+	hints_init(&h, &failing);
+	assert_true(hints_match(&h, "f", 1, "f && pinned", 11));
+	assert_false(hints_match(&h, "pinned", 6, "!pinned", 7));
+	assert_true(hints_match(&h, "pinned", 6, "pinned(pinned)", 14));
+	assert_true(hints_match(&h, "x", 1, "x.height", 8));
+	assert_true(hints_match(&h, "x", 1, "d->pads", 7));
+	assert_true(hints_match(&h, "x", 1, "toRight(x)", 10));
+	assert_false(hints_match(&h, "x", 1, "format(x)", 9));
+	assert_false(hints_match(&h, "x", 1, "x and tests", 11));
+	assert_false(hints_match(NULL, "x", 1, "pinned", 6));
+	hints_clear(&h);
+	strv_clear(&failing);
+}
+
 int
 main(void)
 {
@@ -172,6 +203,7 @@ main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_names_of_tests),
 		cmocka_unit_test(test_strange),
+		cmocka_unit_test(test_hints),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
