@@ -83,7 +83,10 @@ static const char *const fields[N_FIELDS] = { "worker", "act", "verdict" };
 /* An empty list: any. */
 struct filter {
 	struct strv of[N_FIELDS];
+	struct strv seen[N_FIELDS]; /* what the lines have, up to SEEN_MAX */
 };
+
+#define SEEN_MAX 40
 
 static void
 filter_add(struct strv *list, const char *text)
@@ -100,12 +103,14 @@ filter_add(struct strv *list, const char *text)
 static void
 filter_clear(struct filter *f)
 {
-	for (int i = 0; i < N_FIELDS; i++)
+	for (int i = 0; i < N_FIELDS; i++) {
 		strv_clear(&f->of[i]);
+		strv_clear(&f->seen[i]);
+	}
 }
 
 static bool
-filter_any(const struct filter *f)
+filter_any(struct filter *f)
 {
 	for (int i = 0; i < N_FIELDS; i++)
 		if (f->of[i].n > 0)
@@ -116,7 +121,7 @@ filter_any(const struct filter *f)
 /* A line that can't be read is shown: whoever looks for something should see
  * it. */
 static bool
-filter_takes(const struct filter *f, const char *line, size_t len)
+filter_takes(struct filter *f, const char *line, size_t len)
 {
 	const char *s;
 	json_t *j = NULL;
@@ -126,9 +131,13 @@ filter_takes(const struct filter *f, const char *line, size_t len)
 		return true;
 	if (json_parse(line, len, len, &j, NULL) < 0)
 		return true;
-	for (int i = 0; i < N_FIELDS && yes; i++) {
+	for (int i = 0; i < N_FIELDS; i++) {
 		s = json_string_value(json_object_get(j, fields[i]));
-		yes = f->of[i].n == 0 || s == NULL || strv_has(&f->of[i], s);
+		if (s != NULL && f->of[i].n > 0 && f->seen[i].n < SEEN_MAX &&
+		    !strv_has(&f->seen[i], s))
+			strv_add(&f->seen[i], s);
+		yes = yes &&
+		    (f->of[i].n == 0 || s == NULL || strv_has(&f->of[i], s));
 	}
 	json_decref(j);
 	return yes;
@@ -150,8 +159,32 @@ put_line(const char *line, size_t n)
 	buf_clear(&b);
 }
 
+/* A word that no line has is a slip of the pen, likely. */
 static void
-print_lines(const struct filter *f, const char *text, size_t len)
+say_unknown(struct filter *f)
+{
+	struct buf b;
+
+	for (int i = 0; i < N_FIELDS; i++) {
+		for (size_t k = 0; k < f->of[i].n; k++) {
+			if (strv_has(&f->seen[i], f->of[i].v[k]))
+				continue;
+			buf_init(&b, BUF_NOMAX);
+			for (size_t m = 0; m < f->seen[i].n; m++) {
+				(void)buf_adds(&b, m > 0 ? ", " : "");
+				(void)text_escape(&b, f->seen[i].v[m],
+				    strlen(f->seen[i].v[m]));
+			}
+			log_warn("no line has the %s \"%s\"; there are: %s",
+			    fields[i], f->of[i].v[k],
+			    b.len > 0 ? buf_str(&b) : "none");
+			buf_clear(&b);
+		}
+	}
+}
+
+static void
+print_lines(struct filter *f, const char *text, size_t len)
 {
 	const char *nl;
 	size_t n;
@@ -162,10 +195,11 @@ print_lines(const struct filter *f, const char *text, size_t len)
 		if (filter_takes(f, text, n - (nl != NULL)))
 			put_line(text, n);
 	}
+	say_unknown(f);
 }
 
 static int
-print(const char *dir, const struct filter *f)
+print(const char *dir, struct filter *f)
 {
 	char *path = path_join(dir, "audit.jsonl");
 	struct err e = { 0 };
@@ -259,7 +293,7 @@ monitor_chain(struct store *s, const char *file)
 }
 
 static int
-sandbox_chain(bool check, const struct filter *f)
+sandbox_chain(bool check, struct filter *f)
 {
 	struct err e = { 0 };
 	char *dir = NULL;
@@ -335,7 +369,7 @@ read_args(int argc, char **argv, struct what *w, bool *ret_done)
 }
 
 static int
-carry_out(const struct what *w)
+carry_out(struct what *w)
 {
 	struct store *s;
 	struct err e = { 0 };

@@ -271,6 +271,24 @@ plan(struct builtin *b, const json_t *conv, const struct facts *f)
 	return reply;
 }
 
+/* Is there one among the tried edits that makes the tests pass? */
+static bool
+has_pass(const json_t *result)
+{
+	const char *text = dialog_str(result, "content");
+	json_t *j = NULL, *one;
+	bool yes;
+	size_t i;
+
+	if (json_parse(text, strlen(text), RESULT_MAX, &j, NULL) < 0)
+		return false;
+	yes = json_array_size(json_object_get(j, "passed")) > 0;
+	json_array_foreach (json_object_get(j, "results"), i, one)
+		yes |= json_is_true(json_object_get(one, "pass"));
+	json_decref(j);
+	return yes;
+}
+
 /* What the person's hook refuses is not tried in other words, and nothing that
  * was tried speaks against the hypothesis. */
 static json_t *
@@ -309,7 +327,8 @@ builtin_reply(struct builtin *b, const char *worker, const json_t *conv,
 	if (facts_parse(conv, &f, e) < 0)
 		return ERR_MODEL;
 	plain = dialog_plain(conv, "try_edits", &objection);
-	if (objection != NULL)
+	/* An objection to edits that fail anyway (a linter's) ends nothing. */
+	if (objection != NULL && has_pass(json_array_get(plain, n - 1)))
 		reply = denied(b, w, plain, &f, objection);
 	else
 		reply = f.plan ? plan(b, plain, &f)

@@ -13,7 +13,6 @@
 #define LEAST_CANDS 1000
 #define OTHERS_MAX 4 /* edits that pass, too, and are told */
 #define TEXT_MAX 1000
-#define RESULT_MAX (4 * 1024 * 1024)
 
 static json_t *
 change(const struct queue *q, size_t i, bool back)

@@ -8,6 +8,7 @@
 #include "orchestrator/repair/queue.h"
 
 #define TRIAL_MAX 40
+#define RESULT_MAX (4 * 1024 * 1024) /* the text of an answer */
 
 /* Arguments of a call for n candidates; *n is lowered when they are too many
  * bytes. check: what they must pass; stop: when one does. */

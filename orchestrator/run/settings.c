@@ -1,5 +1,7 @@
 #include "common/compat.h"
 
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +92,7 @@ int
 settings_load(json_t **ret, struct err *e)
 {
 	char *dir = NULL, *path;
+	struct stat st;
 	struct buf b;
 	int r;
 
@@ -99,6 +102,12 @@ settings_load(json_t **ret, struct err *e)
 	free(dir);
 	buf_init(&b, SETTINGS_MAX);
 	r = file_read(path, false, &b, e);
+	if (r == -ENOENT && lstat(path, &st) == 0) {
+		r = err_set(e, ERR_SYNTAX, "%s: %s", path,
+		    S_ISLNK(st.st_mode) ? "a symbolic link that leads nowhere"
+					: strerror(ENOENT));
+		goto out;
+	}
 	if (r == -ENOENT) {
 		*ret = json_object();
 		r = 0;

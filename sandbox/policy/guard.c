@@ -55,7 +55,8 @@ static const char *const made[] = { "*.o", "*.obj", "*.a", "*.so", "*.so.*",
 
 /* ... and whole directories that do. */
 static const char *const config_dirs[] = { ".github", ".ci", ".gitlab",
-	".circleci", ".woodpecker", ".cargo", ".buildkite" };
+	".circleci", ".woodpecker", ".cargo", ".buildkite",
+	".foray" /* rules for workers, too */ };
 
 /* Ends of such names: plugins are found by what is in there. */
 static const char *const config_ends[] = { ".dist-info", ".egg-info" };

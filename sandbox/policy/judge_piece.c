@@ -212,6 +212,15 @@ allows_all(const struct rules *r)
 	return NULL;
 }
 
+/* The length of what was found without the comma that ends a clause. */
+static int
+clause(const struct finding *f)
+{
+	size_t n = strlen(f->what);
+
+	return (int)(n > 0 && f->what[n - 1] == ',' ? n - 1 : n);
+}
+
 static void
 not_covered(struct piece *p, const struct rule *near)
 {
@@ -226,7 +235,7 @@ not_covered(struct piece *p, const struct rule *near)
 		    "%s does not spell out what it may start", near->text);
 	else if (f != NULL && r->def.ruling != RULING_ALLOW)
 		piece_raise(p, r->def.ruling, NULL, r->def.layer,
-		    "no rule allows it; %s", f->what);
+		    "no rule allows it: there is %.*s", clause(f), f->what);
 	else if (r->def.ruling != RULING_ALLOW)
 		piece_raise(p, r->def.ruling, NULL, r->def.layer,
 		    "no rule allows it, and the default is %s (%s)",
@@ -258,12 +267,14 @@ decide(struct piece *p)
 			    "asked for: %s (built in)%s%s%s", f->what,
 			    near != NULL ? "; " : "",
 			    near != NULL ? near->text : "",
-			    near != NULL ? " does not spell it out" : "");
+			    near != NULL
+				? " has a star there: a rule in full would allow it"
+				: "");
 		else if (f->kind == FIND_OPAQUE &&
 		    (r->blocks_commands || strict))
 			piece_raise(p, RULING_ASK, NULL, LAYER_BUILTIN,
-			    "%s, and there are rules that it may be against",
-			    f->what);
+			    "%.*s, and there are rules that it may be against",
+			    clause(f), f->what);
 	}
 	if (!p->needs_cover) {
 		if (p->why[0] == '\0')

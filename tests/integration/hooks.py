@@ -728,7 +728,9 @@ def builtin(b):
     say = ('echo \'{"hookSpecificOutput":{"hookEventName":"PostToolUse",'
            '"additionalContext":"mind the style"}}\'')
     for name, command_, status in (
-            ("denied", "echo not today >&2; exit 2", 1), ("told", say, 0)):
+            ("denied", "echo not today >&2; exit 2", 1), ("told", say, 0),
+            ("linter", "grep -q 'pass[\\\\\"]*: *true' || "
+             "{ echo tests fail >&2; exit 2; }", 0)):
         lib.write(path, json.dumps({"hooks": {"PostToolUse": [
             group("*", hook(command_))]}}))
         repo = b.box.repo("hooks-builtin-" + name, lib.SMALL)
@@ -744,7 +746,7 @@ def builtin(b):
                       "built-in: and nothing was ruled out", r)
         else:
             lib.check("fixed" in {x for x, _ in ends},
-                      "built-in: a note is no part of a result", r)
+                      "built-in, %s: it is no part of a result" % name, r)
 
 
 ALL = (deciding, inputs, failures, everywhere, last_word, asked, workspace,
