@@ -10,7 +10,9 @@
 
 /* Names of directories; without regard to case. */
 static const char *const dirs[] = { "test", "tests", "__tests__", "spec",
-	"specs", "unittest", "pytest", "_pytest" };
+	"specs", "unittest", "pytest", "_pytest", "testdata", "test-data",
+	"test_data", "golden", "goldens", "fixtures", "__fixtures__",
+	"__snapshots__", "__mocks__" };
 
 /* Patterns of the last component: tests ... */
 static const char *const tests[] = { "test.*", "tests.*", "test_*.*",

@@ -13,6 +13,7 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "sandbox/policy/guard.h"
 #include "worker/agent/signs.h"
 
 static char top[] = "/tmp/foray-signs-XXXXXX";
@@ -33,7 +34,8 @@ put(const char *rel, const char *text)
 static int
 setup(void **state unused_arg)
 {
-	static const char *const guarded[] = { "Makefile", "tests/run.sh" };
+	static const char *const guarded[] = { "Makefile", "tests/run.sh",
+		"tests/test_app.py" };
 
 	if (mkdtemp(top) == NULL)
 		return -1;
@@ -53,6 +55,11 @@ setup(void **state unused_arg)
 	put("pkg/__init__.py", "");
 	put("Makefile", "-include local.mk\ninclude parts.inc\nall: b.c\n");
 	put("tests/run.sh", "[ -f env.sh ] && . ./env.sh\n. ./lib/env\n");
+	put("tests/test_app.py",
+	    "want = open(\"data/total.txt\").read()\n# the rates are elsewhere\n");
+	put("data/total.txt", "6\n");
+	put("data/rates.csv", "1,2\n");
+	put("golden/all.txt", "6\n");
 	base_fd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	treefs_guard(&a.fs, guarded, nitems(guarded));
 	return base_fd < 0;
@@ -301,6 +308,37 @@ test_files(void **state unused_arg)
 	added("assertions.h", "100644", NULL);
 }
 
+/* Data that a test names may be what it expects. */
+static void
+test_data(void **state unused_arg)
+{
+	static const struct {
+		const char *rel;
+		bool told;
+	} rows[] = { { "data/total.txt", true }, { "data/rates.csv", false },
+		{ "NEWS", false }, { "app.py", false } };
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		char *patch = xasprintf("diff --git a/%s b/%s\n--- a/%s\n"
+					"+++ b/%s\n@@ -1 +1 @@\n-6\n+5\n",
+		    rows[i].rel, rows[i].rel, rows[i].rel, rows[i].rel);
+		struct signs s;
+
+		signs_find(&a, base_fd, patch, strlen(patch), &s);
+		assert_int_equal(s.grave.n, 0);
+		if (rows[i].told)
+			assert_non_null(
+			    strstr(s.light.v[0], "tests/test_app.py"));
+		else
+			assert_int_equal(s.light.n, 0);
+		signs_clear(&s);
+		free(patch);
+	}
+	assert_true(guard_is_builtin("golden/all.txt"));
+	assert_true(guard_is_builtin("pkg/testdata/a.json"));
+	assert_false(guard_is_builtin("data/total.txt"));
+}
+
 /* Any text: an end, and no more than a few signs. */
 static void
 test_hostile(void **state unused_arg)
@@ -336,6 +374,7 @@ main(void)
 		cmocka_unit_test(test_together),
 		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_data),
 		cmocka_unit_test(test_hostile),
 	};
 

@@ -444,6 +444,49 @@ new_file(struct scan *s)
 		    s->path, by);
 }
 
+/* Is the name there, whole, as in "golden/total.txt"? */
+static bool
+names_file(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+	const char *p;
+
+	for (p = text; (p = strstr(p, name)) != NULL; p += n)
+		if (p > text && strchr("\"'`/ =(", p[-1]) != NULL &&
+		    strchr("\"'` )\n", p[n]) != NULL)
+			return true;
+	return false;
+}
+
+/* What a test expects may stand beside it, in a file that is no source. */
+static void
+old_data(struct scan *s)
+{
+	const struct strv *g = &s->a->fs.guarded;
+	const char *name = path_base(s->path);
+	size_t i, looked = 0;
+	struct buf b;
+	bool yes = false;
+
+	if (!s->has_base || s->langs != 0 || guard_is_builtin(s->path) ||
+	    strlen(name) < 4 || s->ret->light.n >= SIGNS_MAX)
+		return;
+	for (i = 0; i < g->n && looked < SETUP_MAX && !yes; i++) {
+		if (guard_is_setup(g->v[i]) || signs_lang(g->v[i]) == 0)
+			continue;
+		looked++;
+		buf_init(&b, FILE_MAX);
+		if (file_read_at(s->base_fd, g->v[i], true, &b, NULL) >= 0)
+			yes = names_file(buf_str(&b), name);
+		buf_clear(&b);
+		if (yes)
+			strv_addf(&s->ret->light,
+			    "%.300s is changed, which %.300s reads: is that "
+			    "the fix, or what was expected?",
+			    s->path, g->v[i]);
+	}
+}
+
 /* --- the patch ----------------------------------------------------------- */
 
 static void
@@ -489,6 +532,8 @@ walk(struct scan *s, const char *p, size_t left, bool plus)
 			    strnlen(p + 4, n - 4) < n - 4 ? 0 : n - 4);
 			if (s->mode != 0 && plus)
 				new_file(s);
+			else if (plus)
+				old_data(s);
 		} else if (n > 11 && memcmp(p, "diff --git ", 11) == 0) {
 			end_file(s);
 			s->mode = 0;
