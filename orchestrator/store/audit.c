@@ -306,6 +306,18 @@ verify(const struct audit *a, uint64_t *ret_lines, char *note, size_t note_size,
 	return r;
 }
 
+/* A run that came to its end has written its last line, and its head knows it:
+ * what is behind is no crash's. */
+static bool
+has_ended(struct store *s)
+{
+	char *status = store_get(s, "status");
+	bool yes = status != NULL && strcmp(status, "running") != 0;
+
+	free(status);
+	return yes;
+}
+
 int
 audit_verify(struct store *s, uint64_t *ret_lines, char *note, size_t note_size,
     struct err *e)
@@ -315,6 +327,11 @@ audit_verify(struct store *s, uint64_t *ret_lines, char *note, size_t note_size,
 
 	a.dir = xstrdup(store_dir(s));
 	r = verify(&a, ret_lines, note, note_size, e);
+	if (r == 0 && note[0] != '\0' && has_ended(s))
+		r = err_set(e, ERR_DENIED,
+		    "line %" PRIu64 " or what is behind it was added after "
+		    "the run's end",
+		    *ret_lines);
 	free(a.dir);
 	return r;
 }

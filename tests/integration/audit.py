@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """The chain of the audit record: intact, or the first line that is not."""
+import hashlib
+import json
 import os
 import re
 
@@ -54,6 +56,15 @@ with lib.Box() as the_box:
     with_lines(lines[:-1] + [lines[-1][:-9]], "half of the last line", acts)
     with_lines([], "all is missing", 1)
     with_lines(lines + lines[-1:], "a line is added", acts + 1)
+    # A right line, and a torn one, that a run at its end has not written.
+    last = json.loads(lines[-1])
+    body = json.dumps({**{k: v for k, v in last.items() if k != "hash"},
+                       "n": acts + 1, "prev": last["hash"]},
+                      separators=(",", ":"))[:-1].encode()
+    digest = hashlib.blake2b(body, digest_size=32).hexdigest().encode()
+    with_lines(lines + [body + b',"hash":"' + digest + b'"}\n'],
+               "a line is forged", acts + 1)
+    with_lines(lines + [b'{"n":'], "the beginning of a line is added", acts)
     with_lines(lines, "as it was again")
     os.unlink(path)
     gone = the_box.do("audit", "--verify")
