@@ -72,8 +72,10 @@ failed(struct hook_answer *a, const struct hook *h, const char *why)
 
 	hook_answer_clear(a);
 	name_of(h, name, sizeof name);
-	a->warning = xasprintf("%s failed: %s%s", name, why,
-	    h->fail_closed ? " (failClosed: this blocks)" : "");
+	a->warning = xasprintf("%s failed: %.*s (%s)", name,
+	    (int)strcspn(why, "\n"), why,
+	    h->fail_closed ? "failClosed: this blocks"
+			   : "it goes on without it");
 	if (h->fail_closed)
 		deny(a, h, xasprintf("%s failed: %s", name, why));
 }
@@ -99,6 +101,7 @@ get_word(const json_t *j, const char *key, const char *const *words, size_t n,
     size_t *ret, struct err *e)
 {
 	const char *s = NULL;
+	struct buf known;
 	size_t i;
 	int rc;
 
@@ -110,7 +113,13 @@ get_word(const json_t *j, const char *key, const char *const *words, size_t n,
 			*ret = i;
 			return 0;
 		}
-	return err_set(e, ERR_SYNTAX, "\"%s\" is unknown: \"%.40s\"", key, s);
+	buf_init(&known, BUF_NOMAX);
+	for (i = 0; i < n; i++)
+		(void)buf_printf(&known, "%s%s", i > 0 ? ", " : "", words[i]);
+	rc = err_set(e, ERR_SYNTAX, "\"%s\" is \"%.40s\", and may be: %.200s",
+	    key, s, buf_str(&known));
+	buf_clear(&known);
+	return rc;
 }
 
 /* The form that answers to PermissionRequest have elsewhere. */

@@ -130,8 +130,11 @@ policy_file(const char *path, struct rules **ret, struct err *e)
 	int rc = read_object(path, false, &j, e);
 
 	if (rc == 0 && (p = json_object_get(j, "permissions")) == NULL)
-		rc = err_set(
-		    e, ERR_SYNTAX, "%s: there is no \"permissions\"", path);
+		rc = err_set(e, ERR_SYNTAX,
+		    "%s: there is no \"permissions\": want "
+		    "{\"permissions\": {\"deny\": "
+		    "[...]}}",
+		    path);
 	else if (rc == 0)
 		rc = rules_add(r, LAYER_CMDLINE, path, p, e);
 	else if (rc != ERR_SYNTAX)

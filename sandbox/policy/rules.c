@@ -152,6 +152,10 @@ command_pattern(struct rule *r, const char *what, struct err *e)
 	free(text);
 	if (r->words.n == 0)
 		return err_set(e, ERR_SYNTAX, "%s: the pattern is empty", what);
+	if (strstr(r->pattern, ":*,") != NULL || r->words.v[0][0] == '^')
+		return err_set(e, ERR_SYNTAX,
+		    "%s: a rule is about one command, with * for anything",
+		    what);
 	if (r->words.n > RULE_WORDS_MAX)
 		return err_set(e, ERR_SYNTAX, "%s: %u words at most", what,
 		    RULE_WORDS_MAX);
@@ -187,6 +191,15 @@ check_pattern(struct rule *r, const char *what, struct err *e)
 		if (*p == '\0' || strpbrk(p, "\n") != NULL)
 			return err_set(
 			    e, ERR_SYNTAX, "%s: the path is empty", what);
+		/* What would never match keeps nobody from anything. */
+		if (*p == '!')
+			return err_set(e, ERR_SYNTAX,
+			    "%s: no path can be taken out with !: say what "
+			    "the rule is about",
+			    what);
+		if (strchr(p, '[') != NULL &&
+		    strchr(strchr(p, '['), ']') == NULL)
+			return err_set(e, ERR_SYNTAX, "%s: a [ has no ]", what);
 		return 0;
 	}
 }
@@ -216,8 +229,8 @@ read_rule(struct rule *r, const char *text, const char *what, struct err *e)
 	if (tool == NULL) {
 		free(name);
 		return err_set(e, ERR_SYNTAX,
-		    "%s: there is no such tool (run_command, read_file, "
-		    "list_dir, grep, edit_file, apply_patch, fetch_url, ...)",
+		    "%s: there is no such tool (Bash, Edit, Read, Grep, "
+		    "WebFetch; upper and lower case count)",
 		    what);
 	}
 	r->tool = xstrdup(tool);
