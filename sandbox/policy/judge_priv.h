@@ -22,11 +22,13 @@ struct judge {
 	bool dir_unknown;
 	bool moved; /* the text that was judged last changed its directory */
 	/* Of the text that is judged. */
-	const char *text;
+	const char *text, *whole; /* whole: the outermost */
 	const struct sh_script *script;
 	bool linear; /* each command runs in the shell itself, in order */
 	bool fed;    /* a group of commands has a here-document */
 	bool functions_hold; /* calls of its functions are such calls */
+	bool home_unknown;   /* HOME is set: "~" is anywhere */
+	bool cd_unknown;     /* CDPATH is, or cdable_vars */
 	bool posix; /* the text is as a plain sh reads it: judge_posix.c */
 	unsigned n_posix;
 	size_t work, max_work; /* of reading, so far (SH_MAX_WORK) */
@@ -85,6 +87,19 @@ void judge_part(struct judge *j, const char *src, size_t len,
 /* Room for n words, freed with the judge. */
 struct sh_word *judge_words(struct judge *j, size_t n);
 const char *judge_keep(struct judge *j, char *s); /* takes s */
+
+/* judge_ahead.c: before the commands of j->script are judged. */
+void judge_ahead(struct judge *j, const char *text, size_t len);
+/* Is the word at that place a call of a function that the text has defined by
+ * then? */
+bool judge_defined(
+    struct judge *j, const char *name, const char *src, size_t src_len);
+/* A variable of this name is set. */
+void judge_set(struct judge *j, const char *name, size_t len);
+/* A new name for a command: not followed where it is used. */
+void judge_alias(struct piece *p, const struct sh_word *w);
+/* What runs can't be told, where there are rules that it may be against. */
+void judge_vague(struct judge *j, const char *src, size_t len, const char *why);
 
 /* judge_posix.c: once more, where a plain sh finds other commands in the text
  * than bash. */

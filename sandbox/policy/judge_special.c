@@ -239,11 +239,7 @@ special_cd(const struct call *c)
 	for (i = 1; i < c->n; i++)
 		if (c->w[i].text[0] != '-' || c->w[i].text[1] == '\0')
 			dir = &c->w[i];
-	for (i = 0; cmd != NULL && i < cmd->n_assigns; i++)
-		c->p->j->dir_unknown |=
-		    text_starts(cmd->assigns[i].text, "CDPATH=");
-	if (c->p->j->tainted != NULL && strcmp(c->p->j->tainted, "CDPATH") == 0)
-		c->p->j->dir_unknown = true;
+	c->p->j->dir_unknown |= c->p->j->cd_unknown;
 	if (strcmp(c->name, "popd") == 0) {
 		c->p->j->dir_unknown = true;
 		return true;
@@ -264,11 +260,13 @@ special_alias(const struct call *c)
 	size_t i;
 	const char *eq;
 
-	for (i = 1; i < c->n; i++)
+	for (i = 1; i < c->n; i++) {
 		if ((eq = strchr(c->w[i].text, '=')) != NULL)
 			piece_text(c->p, eq + 1,
 			    (c->w[i].flags & SH_COMPUTED) != 0, c->w[i].var,
 			    call_place(c, i));
+		judge_alias(c->p, &c->w[i]);
+	}
 	return true;
 }
 
@@ -331,6 +329,7 @@ static const struct {
 	{ "gtar", special_tar },
 	{ "bsdtar", special_tar },
 	{ "cd", special_cd },
+	{ "chdir", special_cd },
 	{ "pushd", special_cd },
 	{ "popd", special_cd },
 	{ "alias", special_alias },

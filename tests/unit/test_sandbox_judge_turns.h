@@ -1,0 +1,55 @@
+/* What a text does to the shell that goes on with it, and files and commands in
+ * the languages of programs; for rows of test_sandbox_judge.c. */
+#define TURNS(c, want) \
+	{ \
+		"Edit(tests/**)|Read(.env)|Bash(curl:*)", "", "", "allow", c, \
+		    want \
+	}
+/* aliases are not followed where they are used */
+TURNS("alias c=cat\nc .env", "ask"),
+    TURNS("alias w=tee\necho x | w tests/t.py", "ask"),
+    TURNS("alias s='cd'\ns tests; > t.py", "ask"),
+    TURNS("alias c='#'\nc cat <<'E'\ncurl x\nE", "ask"),
+    TURNS("alias c=cat\nc\\\n .env", "ask"),
+    TURNS("alias cc2=cat\nc\\\nc2 .env", "ask"),
+    TURNS("eval 'alias c=cat'\nc .env", "ask"),
+    TURNS("command alias c=cat\nc .env", "ask"),
+    TURNS("alias \"$x\"\nc .env", "ask"),
+    TURNS("shopt -s expand_aliases; BASH_ALIASES[c]=cat\nc .env", "ask"),
+    TURNS("alias ll='ls -la'", "allow"), TURNS("alias", "allow"),
+    /* a function of a name hides no program */
+    TURNS("false && cat() { :; }; cat .env", "deny"),
+    TURNS("cat .env; cat() { :; }", "deny"),
+    TURNS("(tee() { :; }); echo x|tee tests/t.py", "deny"),
+    TURNS("f() { cat() { :; }; }; cat .env", "deny"),
+    TURNS("cat() { :; } & cat .env", "deny"),
+    TURNS("cat() { :; }; unset -f cat; cat .env", "deny"),
+    TURNS("cat() { :; }; builtin unset cat; cat .env", "deny"),
+    TURNS("cat() { :; }; cat .env", "deny"),
+    TURNS("f() { cat a.c; }; f tests/t.py", "allow"),
+    { "", "", "ls", "ask", "ls() { id; }; ls", "ask" },
+    { "", "", "true|false", "ask", "false && f() { true; }; f", "ask" },
+    { "", "", "true", "ask", "f; f() { true; }", "ask" },
+    { "", "", "true", "ask", "f() { true; } & f", "ask" },
+    { "", "", "true", "ask", "f() { true; } | f", "ask" },
+    { "", "", "true", "ask", "g() { f() { true; }; }; f", "ask" },
+    { "", "", "true", "ask", "f() { true; }; builtin unset f; f", "ask" },
+    { "", "", "true", "ask", "g() { true; }; f() { g; }; f", "allow" },
+    { "", "", "true", "ask", "f() { true; } >&2; f && f", "allow" },
+    /* where ~ and cd lead */
+    TURNS("HOME=tests; cd; > t.py", "ask"),
+    TURNS("HOME=tests; > ~/t.py", "ask"), TURNS("HOME=.; cat ~/.env", "ask"),
+    TURNS("HOME=; cat ~/ws/.env", "ask"),
+    TURNS("export H''OME=.; cat ~/.env", "ask"),
+    TURNS("builtin export HOME=.; cat ~/.env", "ask"),
+    TURNS("eval HOME=.; cat ~/.env", "ask"),
+    TURNS("read HOME <<<.; cat ~/.env", "ask"),
+    TURNS("HOME=. sh -c 'cat ~/.env'", "ask"),
+    TURNS("env HOME=. sh -c 'cat ~/.env'", "ask"),
+    TURNS("chdir tests; > t.py", "deny"),
+    TURNS("shopt -s cdable_vars; d=tests; cd d; echo x >t.py", "ask"),
+    TURNS("bash -O cdable_vars -c 'd=tests; cd d; > t.py'", "ask"),
+    TURNS("CDPATH=tests; cd d; > t.py", "ask"),
+    TURNS("CDPATH=vi; PATH=/bin; cd d; > t.py", "ask"),
+    TURNS("export CD''PATH=tests; cd d; > t.py", "ask"),
+    TURNS("HOME=/tmp/x npm ci", "allow"), TURNS("cat ~/.profile", "allow"),
