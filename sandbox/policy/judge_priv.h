@@ -290,10 +290,14 @@ void transfer_judge(struct transfer *t, const struct sh_word *w, size_t n);
 enum script_does {
 	SCRIPT_RUNS = 1,
 	SCRIPT_WRITES = 2, /* where is not known */
-	SCRIPT_UNREAD = 4  /* it could not be read */
+	SCRIPT_UNREAD = 4, /* it could not be read */
+	SCRIPT_READS = 8   /* what is not known */
 };
-/* Files that it names for writing go to *files. */
-unsigned script_sed(const char *s, struct strv *files);
-unsigned script_awk(const char *s, struct strv *files);
+/* Files that it names for writing and for reading. */
+struct script_files {
+	struct strv writes, reads;
+};
+unsigned script_sed(const char *s, struct script_files *files);
+unsigned script_awk(const char *s, struct script_files *files);
 
 #endif
