@@ -201,6 +201,7 @@ one_command(struct judge *j, const struct sh_cmd *c)
 		.n = c->n_words,
 		.needs_cover = !j->only_blocks };
 
+	judge_history(j, c);
 	redirections(j, c);
 	if (c->n_words > 0)
 		piece_judge(&p);

@@ -39,8 +39,8 @@ is_linear(const char *s, size_t len)
 }
 
 /* Behind "command", "builtin" and their options. */
-static size_t
-first_word(const struct sh_cmd *c)
+size_t
+judge_first(const struct sh_cmd *c)
 {
 	size_t i = 0;
 
@@ -52,11 +52,11 @@ first_word(const struct sh_cmd *c)
 	return i;
 }
 
-static bool
-is_call(const struct sh_cmd *c, const char *name)
+bool
+judge_calls(const struct sh_cmd *c, const char *name)
 {
 	return c->n_words > 0 &&
-	    strcmp(c->words[first_word(c)].text, name) == 0;
+	    strcmp(c->words[judge_first(c)].text, name) == 0;
 }
 
 /* Does a group end in a way that makes it a process of its own: "} &", "} |"?
@@ -94,8 +94,8 @@ functions_hold(const struct sh_script *s, const char *text, size_t len)
 	char *plain;
 
 	for (i = 0; i < s->n; i++)
-		if (is_call(&s->cmds[i], "unset") ||
-		    is_call(&s->cmds[i], "alias"))
+		if (judge_calls(&s->cmds[i], "unset") ||
+		    judge_calls(&s->cmds[i], "alias"))
 			return false;
 	for (i = 0; i + 1 < len; i++) {
 		bool begins = (text[i] == '(' && text[i + 1] == ')') ||
@@ -243,12 +243,12 @@ assignments(struct judge *j)
 			j->fed |= piece_has_input(&p);
 		}
 		for (m = 0; m < nitems(setters); m++)
-			if (is_call(c, setters[m]))
+			if (judge_calls(c, setters[m]))
 				for (k = 1; k < c->n_words; k++)
 					taint_by_name(j, c->words[k].text,
 					    c->words[k].len);
 		for (m = 0; m < nitems(declare); m++)
-			if (is_call(c, declare[m])) {
+			if (judge_calls(c, declare[m])) {
 				w = c->words + 1;
 				n = c->n_words - 1;
 				break;
@@ -261,44 +261,6 @@ assignments(struct judge *j)
 				j->tainted = judge_keep(j, xstrdup(name));
 				assign_for_all(j, c, &w[k]);
 			}
-		}
-	}
-}
-
-/* Text in a variable that arithmetic, or "${x@P}", may run. */
-static void
-look_for_evaluated(struct judge *j, const char *text, size_t len)
-{
-	const struct sh_script *s = j->script;
-	size_t i, k;
-
-	/* "[[ 'a[$(x)]' -eq 1 ]]": no variable is needed. */
-	if (s->evaluates &&
-	    (memmem(text, len, "[$(", 3) != NULL ||
-		memmem(text, len, "[`", 2) != NULL)) {
-		judge_part(j, text, len, RULING_ASK, NULL, LAYER_BUILTIN,
-		    "arithmetic may run the command in an index");
-		return;
-	}
-	for (i = 0; s->evaluates && i < s->n; i++) {
-		const struct sh_cmd *c = &s->cmds[i];
-
-		for (k = 0; k < c->n_assigns + c->n_words; k++) {
-			const struct sh_word *w = k < c->n_assigns
-			    ? &c->assigns[k]
-			    : &c->words[k - c->n_assigns];
-
-			if ((k >= c->n_assigns &&
-				(w->flags & SH_ASSIGN) == 0) ||
-			    (w->flags & SH_COMPUTED) != 0 ||
-			    (strstr(w->text, "$(") == NULL &&
-				strchr(w->text, '`') == NULL))
-				continue;
-			judge_part(j, c->src, c->src_len, RULING_ASK, NULL,
-			    LAYER_BUILTIN,
-			    "the variable holds a command that arithmetic "
-			    "elsewhere in the text may run");
-			return;
 		}
 	}
 }
@@ -384,5 +346,5 @@ judge_ahead(struct judge *j, const char *text, size_t len)
 	look_for_names(j, text, len);
 	j->functions_hold = s->n_functions > 0 && functions_hold(s, text, len);
 	assignments(j);
-	look_for_evaluated(j, text, len);
+	judge_evaluated(j, text, len);
 }

@@ -34,8 +34,11 @@ struct judge {
 	size_t work, max_work; /* of reading, so far (SH_MAX_WORK) */
 	size_t checks;         /* judge_afford() */
 	bool only_blocks;      /* what is inside needs no allow rule */
-	const char *tainted;   /* a variable that changes what runs, or NULL */
-	struct strv kept;      /* strings that words point into */
+	bool evaluates; /* something of any text runs what is in a name */
+	bool holds;     /* and a variable holds a command */
+	struct sh_word history; /* the file of HISTFILE=, or no text */
+	const char *tainted;    /* a variable that changes what runs, or NULL */
+	struct strv kept;       /* strings that words point into */
 	struct sh_word **arrays;
 	size_t n_arrays;
 };
@@ -77,6 +80,8 @@ struct piece {
 	char why[400];
 };
 
+struct call;
+
 /* judge.c */
 void judge_text(struct judge *j, const char *text, size_t len);
 void judge_argv(
@@ -94,12 +99,24 @@ void judge_ahead(struct judge *j, const char *text, size_t len);
  * then? */
 bool judge_defined(
     struct judge *j, const char *name, const char *src, size_t src_len);
+/* The word behind "command" and "builtin"; is it this one? */
+size_t judge_first(const struct sh_cmd *c);
+bool judge_calls(const struct sh_cmd *c, const char *name);
 /* A variable of this name is set. */
 void judge_set(struct judge *j, const char *name, size_t len);
 /* A new name for a command: not followed where it is used. */
 void judge_alias(struct piece *p, const struct sh_word *w);
 /* What runs can't be told, where there are rules that it may be against. */
 void judge_vague(struct judge *j, const char *src, size_t len, const char *why);
+
+/* judge_evaluated.c: text that arithmetic and the like may run. */
+void judge_evaluated(struct judge *j, const char *text, size_t len);
+/* It names the file of the history. */
+void judge_history(struct judge *j, const struct sh_cmd *c);
+/* The shell's own, of piece_special(). */
+bool special_complete(const struct call *c);
+bool special_fc(const struct call *c);
+bool special_history(const struct call *c);
 
 /* judge_posix.c: once more, where a plain sh finds other commands in the text
  * than bash. */
@@ -129,6 +146,8 @@ int piece_descriptor(const struct piece *p, const struct sh_word *w);
 /* The redirection that *fd comes from, NULL: none of its own; *fd is then the
  * one that it is a copy of. */
 const struct sh_redir *piece_redir(const struct piece *p, int *fd);
+/* A file that a shell runs before all else. */
+void piece_startup(struct piece *p, const struct sh_word *file, size_t at);
 /* Its input is shell text. True: that was there to be judged. */
 bool piece_input(struct piece *p, int fd);
 /* Shell text that it runs. computed: parts of it are not known. */

@@ -534,7 +534,7 @@ static const struct program programs[] = {
 	    "--viewer=Q --globalconfig=Q --userconfig=Q" },
 
 	/* of the shell itself */
-	{ "history", NULL, "w", "d=A s=F p=F" },
+	{ "history", NULL, "rw1", "d=A s=F p=F" },
 	{ "bind", NULL, NULL, "x=Q f=Q" },
 	{ "compgen", NULL, NULL, "C=X F=A A=A W=A P=A S=A X=A G=A" },
 	{ "complete", NULL, NULL, "C=X F=A A=A W=A P=A S=A X=A G=A" },
