@@ -292,11 +292,18 @@ judge_evaluated(struct judge *j, const char *text, size_t len)
 			const struct sh_word *w = word_of(c, k);
 
 			assigned(&a, w);
+			j->cd_unknown |= strcmp(w->text, "cdable_vars") == 0;
 			if (holder == NULL && is_assigning(c, w) &&
 			    holds(&a, w))
 				holder = c;
 		}
 	}
+	/* Also of a loop, which is no command. */
+	if (j->evaluates &&
+	    (memmem(text, len, "[$(", 3) != NULL ||
+		memmem(text, len, "[`", 2) != NULL))
+		judge_vague(
+		    j, text, len, "arithmetic may run the command in an index");
 	for (i = 0; j->evaluates && i < s->n; i++)
 		literals(j, &s->cmds[i]);
 	if (holder != NULL && j->evaluates)

@@ -418,7 +418,9 @@ piece_special(
 	size_t i;
 
 	for (i = 0; i < nitems(rows); i++)
-		if (strcmp(rows[i].name, name) == 0)
+		if (strcmp(rows[i].name, name) == 0 ||
+		    (rows[i].fn == special_cc &&
+			strcmp(rows[i].name, program_alias(name)) == 0))
 			return rows[i].fn(&c);
 	return piece_relay(p, name, w, n);
 }

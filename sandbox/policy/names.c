@@ -297,11 +297,24 @@ program_alias(const char *name)
 		{ "gvim", "vim" },
 		{ "rvim", "vim" },
 	};
+	static const char *const compilers[] = { "gcc", "g++", "clang",
+		"clang++", "cpp" };
 	size_t i;
 
 	for (i = 0; i < nitems(rows); i++)
 		if (strcmp(rows[i].name, name) == 0)
 			return rows[i].of;
+	/* gcc-14, x86_64-linux-gnu-g++ */
+	for (i = 0; i < nitems(compilers); i++) {
+		size_t n = strlen(compilers[i]), len = strlen(name);
+
+		if (strncmp(name, compilers[i], n) == 0 && name[n] == '-' &&
+		    name[n + 1] >= '0' && name[n + 1] <= '9')
+			return compilers[i];
+		if (len > n + 1 && name[len - n - 1] == '-' &&
+		    strcmp(name + len - n, compilers[i]) == 0)
+			return compilers[i];
+	}
 	if (strncmp(name, "python3.", 8) == 0)
 		return "python3";
 	return strncmp(name, "mkfs.", 5) == 0 ? "mkfs" : name;

@@ -66,6 +66,7 @@ static const struct program programs[] = {
 	{ "git", "log", NULL,
 	    "--output=W --ext-diff=P G=A S=A O=A L=A n=A U=O" },
 	{ "git", "ls-remote", NULL, "--upload-pack=C --exec=C" },
+	{ "git", "mailinfo", "w", "" },
 	{ "git", "merge", NULL,
 	    "--no-verify=B m=A F=L --file=L s=A --strategy=A X=A S=O" },
 	{ "git", "merge-file", "rw1", "p=N --stdout=N L=A" },
