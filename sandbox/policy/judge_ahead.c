@@ -288,17 +288,19 @@ ends_word(char c)
 static bool
 is_used(struct judge *j, const char *text, const char *name, size_t len)
 {
-	char *plain = xstrdup(text), *to = plain;
+	char *plain, *to;
 	const char *s;
 	bool used = false;
 
+	if (!judge_spend(j, strlen(text)))
+		return true;
+	plain = to = xstrdup(text);
 	for (s = plain; *s != '\0'; s++)
 		if (s[0] == '\\' && s[1] == '\n')
 			s++;
 		else
 			*to++ = *s;
 	*to = '\0';
-	used = !judge_spend(j, (size_t)(to - plain));
 	for (s = plain; !used && (s = strstr(s, name)) != NULL; s++)
 		used = (s == plain || ends_word(s[-1])) && ends_word(s[len]);
 	free(plain);

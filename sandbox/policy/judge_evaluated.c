@@ -167,16 +167,17 @@ evaluates(const struct sh_cmd *c)
 static bool
 is_indexed(const struct sh_word *w)
 {
-	const char *s = w->text;
+	const char *s = w->text, *last = strrchr(s, '`'), *p;
 
 	if ((w->flags & SH_COMPUTED) != 0)
 		return false;
-	for (; (s = strchr(s, '[')) != NULL; s++)
+	for (p = s; (p = strstr(p, "$(")) != NULL; p++)
+		last = last == NULL || p > last ? p : last;
+	for (; last != NULL && (s = strchr(s, '[')) != NULL && s < last; s++)
 		if (s > w->text &&
 		    (s[-1] == '_' || (s[-1] >= '0' && s[-1] <= '9') ||
 			(s[-1] >= 'A' && s[-1] <= 'Z') ||
-			(s[-1] >= 'a' && s[-1] <= 'z')) &&
-		    has_command(s))
+			(s[-1] >= 'a' && s[-1] <= 'z')))
 			return true;
 	return false;
 }
