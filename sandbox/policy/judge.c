@@ -156,196 +156,6 @@ judge_keep(struct judge *j, char *s)
 
 /* --- a text --------------------------------------------------------------- */
 
-/* Does anything in it run in another shell, or perhaps not at all? Quoted
- * characters count too: then a place is one of several. */
-static bool
-is_linear(const char *s, size_t len)
-{
-	static const char *const words[] = { "if", "while", "until", "for",
-		"case", "select" };
-	size_t i, k, n;
-
-	for (i = 0; i < len; i++) {
-		if (s[i] == '(' || s[i] == '`')
-			return false;
-		if (s[i] == '|' && i + 1 < len && s[i + 1] == '|')
-			return false;
-		if (s[i] == '&' && i + 1 < len && s[i + 1] == '&') {
-			i++;
-			continue;
-		}
-		if (s[i] == '&' && (i == 0 || s[i - 1] != '>') &&
-		    (i + 1 >= len || s[i + 1] != '>'))
-			return false;
-		for (k = 0; k < nitems(words); k++) {
-			n = strlen(words[k]);
-			if (len - i > n && strncmp(s + i, words[k], n) == 0 &&
-			    (i == 0 || strchr(" \t\n;", s[i - 1]) != NULL) &&
-			    strchr(" \t\n", s[i + n]) != NULL)
-				return false;
-		}
-	}
-	return true;
-}
-
-/* A call of a function is one only where the definition has been run: not in a
- * subshell, under no condition, and nothing has taken it back. */
-static bool
-functions_hold(const struct sh_script *s, const char *text, size_t len)
-{
-	size_t i, last = 0, n = 0;
-	bool hold;
-	char *plain;
-
-	for (i = 0; i < s->n; i++)
-		if (s->cmds[i].n_words > 0 &&
-		    (strcmp(s->cmds[i].words[0].text, "unset") == 0 ||
-			strcmp(s->cmds[i].words[0].text, "alias") == 0))
-			return false;
-	for (i = 0; i + 1 < len; i++)
-		if ((text[i] == '(' && text[i + 1] == ')') ||
-		    (len - i > 9 && strncmp(text + i, "function ", 9) == 0))
-			last = i;
-	plain = xmalloc(last + 1);
-	for (i = 0; i < last; i++) {
-		if (text[i] == '(' && text[i + 1] == ')')
-			i++;
-		else
-			plain[n++] = text[i];
-	}
-	hold = is_linear(plain, n) && memchr(plain, '|', n) == NULL;
-	free(plain);
-	return hold;
-}
-
-static void
-taint_by_name(struct judge *j, const char *name, size_t len)
-{
-	if (len > 0 && name_is_dangerous(name, len))
-		j->tainted = judge_keep(j, xstrndup(name, len));
-}
-
-/* "for NAME", "select NAME", "${NAME:=...}": set without an assignment. */
-static void
-look_for_names(struct judge *j, const char *text, size_t len)
-{
-	static const char *const before[] = { "for ", "select ", "${" };
-	const char *p, *end = text + len;
-	size_t i, n;
-
-	for (i = 0; i < nitems(before); i++)
-		for (p = text; (p = memmem(p, (size_t)(end - p), before[i],
-				    strlen(before[i]))) != NULL;) {
-			p += strlen(before[i]);
-			for (n = 0; p + n < end &&
-			     (p[n] == '_' || (p[n] >= 'A' && p[n] <= 'Z'));)
-				n++;
-			if (i < 2 ||
-			    ((size_t)(end - p) > n + 1 &&
-				(p[n] == '=' ||
-				    (p[n] == ':' && p[n + 1] == '='))))
-				taint_by_name(j, p, n);
-		}
-}
-
-/* exec, perhaps behind "command" or "builtin". */
-static bool
-is_exec(const struct sh_cmd *c)
-{
-	size_t i;
-
-	for (i = 0; i < c->n_words && i < 4; i++)
-		if (strcmp(c->words[i].text, "exec") == 0)
-			return true;
-	return false;
-}
-
-/* Assignments outlast their command, wherever they stand. */
-static void
-look_ahead(struct judge *j, const char *text, size_t len)
-{
-	static const char *const declare[] = { "export", "declare", "typeset",
-		"readonly", "local" };
-	static const char *const setters[] = { "read", "mapfile", "readarray",
-		"printf", "getopts" };
-	const struct sh_script *s = j->script;
-	char name[64];
-	size_t i, k, m;
-
-	j->linear = is_linear(text, len);
-	look_for_names(j, text, len);
-	j->functions_hold = s->n_functions > 0 && functions_hold(s, text, len);
-	for (i = 0; i < s->n; i++) {
-		const struct sh_cmd *c = &s->cmds[i];
-		const struct sh_word *w = c->assigns;
-		size_t n = c->n_assigns;
-
-		/* Of a group, of "exec", or of what may call a function: the
-		 * commands inside have it too. */
-		if (c->n_words == 0 || s->n_functions > 0 || is_exec(c)) {
-			struct piece p = { .j = j, .cmd = c };
-
-			j->fed |= piece_has_input(&p);
-		}
-		for (m = 0; c->n_words > 0 && m < nitems(setters); m++)
-			if (strcmp(c->words[0].text, setters[m]) == 0)
-				for (k = 1; k < c->n_words; k++)
-					taint_by_name(j, c->words[k].text,
-					    c->words[k].len);
-		for (m = 0; c->n_words > 0 && m < nitems(declare); m++)
-			if (strcmp(c->words[0].text, declare[m]) == 0) {
-				w = c->words + 1;
-				n = c->n_words - 1;
-				break;
-			}
-		if (c->n_words > 0 && w == c->assigns)
-			continue; /* before a command: for that alone */
-		for (k = 0; k < n; k++)
-			if (assign_is_dangerous(w[k].text, name, sizeof name)) {
-				j->tainted = judge_keep(j, xstrdup(name));
-				assign_for_all(j, c, &w[k]);
-			}
-	}
-}
-
-/* Text in a variable that arithmetic, or "${x@P}", may run. */
-static void
-look_for_evaluated(struct judge *j, const char *text, size_t len)
-{
-	const struct sh_script *s = j->script;
-	size_t i, k;
-
-	/* "[[ 'a[$(x)]' -eq 1 ]]": no variable is needed. */
-	if (s->evaluates &&
-	    (memmem(text, len, "[$(", 3) != NULL ||
-		memmem(text, len, "[`", 2) != NULL)) {
-		judge_part(j, text, len, RULING_ASK, NULL, LAYER_BUILTIN,
-		    "arithmetic may run the command in an index");
-		return;
-	}
-	for (i = 0; s->evaluates && i < s->n; i++) {
-		const struct sh_cmd *c = &s->cmds[i];
-
-		for (k = 0; k < c->n_assigns + c->n_words; k++) {
-			const struct sh_word *w = k < c->n_assigns
-			    ? &c->assigns[k]
-			    : &c->words[k - c->n_assigns];
-
-			if ((k >= c->n_assigns &&
-				(w->flags & SH_ASSIGN) == 0) ||
-			    (w->flags & SH_COMPUTED) != 0 ||
-			    (strstr(w->text, "$(") == NULL &&
-				strchr(w->text, '`') == NULL))
-				continue;
-			judge_part(j, c->src, c->src_len, RULING_ASK, NULL,
-			    LAYER_BUILTIN,
-			    "the variable holds a command that arithmetic "
-			    "elsewhere in the text may run");
-			return;
-		}
-	}
-}
-
 /* bash expands WORD of ">&WORD" twice: quotes do not hold in it. */
 static void
 expanded_twice(struct judge *j, const struct sh_word *target)
@@ -391,6 +201,7 @@ one_command(struct judge *j, const struct sh_cmd *c)
 		.n = c->n_words,
 		.needs_cover = !j->only_blocks };
 
+	judge_history(j, c);
 	redirections(j, c);
 	if (c->n_words > 0)
 		piece_judge(&p);
@@ -450,8 +261,7 @@ judge_text(struct judge *j, const char *text, size_t len)
 	j->text = text;
 	j->dirs = (struct strv){ 0 };
 	strv_copy(&j->dirs, &before.dirs);
-	look_ahead(j, text, len);
-	look_for_evaluated(j, text, len);
+	judge_ahead(j, text, len);
 	for (i = 0; i < s->n; i++)
 		one_command(j, &s->cmds[i]);
 	unread = s->error[0] != '\0';
@@ -486,6 +296,7 @@ judge_command(const struct rules *r, const char *command,
 	struct judge j = { .rules = r,
 		.where = where,
 		.out = ret,
+		.whole = command,
 		.max_work = SH_MAX_WORK(len) };
 	size_t i;
 

@@ -18,6 +18,8 @@
  *     git's ways around hooks (--no-verify, core.hooksPath), of throwing work
  *     away (reset --hard, clean -f, push --force) and of naming programs (-c
  *     core.pager=, --upload-pack).
+ *   - where any rule could be against it: an alias that the text may use, and
+ *     text in variables, prompts and lists that the shell runs by itself.
  *   - an allow rule covers the innermost command. Its stars cover no option
  *     that runs or writes something (find -delete, rg --pre, a sed script with
  *     the command e), no variable that changes what runs (LD_PRELOAD=, PATH=)

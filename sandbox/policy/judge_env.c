@@ -163,6 +163,11 @@ assign_command(struct piece *p, const struct sh_word *w)
 		file.len = strlen(file.text);
 		judge_write(p->j, &file, p->src, p->src_len);
 	}
+	if (strcmp(name, "ENV") == 0 || strcmp(name, "BASH_ENV") == 0) {
+		file.text += eq + 1 - w->text;
+		file.len = strlen(file.text);
+		piece_startup(p, &file, UNSPELLED);
+	}
 	if (!p->j->rules->blocks_commands)
 		return;
 	if (is_opaque(w, name, eq + 1))

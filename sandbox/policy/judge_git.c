@@ -78,6 +78,7 @@ git_config(const struct call *c)
 		"--remove-section", "--get-urlmatch", "get", "list", "unset" };
 	const struct sh_word *key = NULL, *value = NULL, *file = NULL;
 	struct sh_word given;
+	bool looks = false;
 	struct opts o;
 	struct opt t;
 
@@ -85,11 +86,11 @@ git_config(const struct call *c)
 	    &o, "f=W --file=W --blob=A --type=A --default=A", c->w, c->n);
 	o.i = 2;
 	while (opts_next(&o, &t)) {
-		if (is_one_of(c->w[t.at].text, reads, nitems(reads)))
-			return;
+		looks |= is_one_of(c->w[t.at].text, reads, nitems(reads));
 		if (t.kind == OPT_WRITE && t.has_value) {
 			given = t.value;
 			file = &given;
+			judge_read(c->p->j, file, c->p->src, c->p->src_len);
 		}
 		if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED)
 			continue;
@@ -100,6 +101,8 @@ git_config(const struct call *c)
 		else if (value == NULL)
 			value = &c->w[t.at];
 	}
+	if (looks)
+		return;
 	if (file != NULL && value != NULL)
 		judge_write(c->p->j, file, c->p->src, c->p->src_len);
 	if (key == NULL || value == NULL || !git_key_runs(key->text))
@@ -294,6 +297,10 @@ special_git(const struct call *c)
 	if (c->n < 2)
 		return true;
 	git_files(c);
+	/* All that is there, not what is in the history. */
+	if (strcmp(c->w[1].text, "grep") == 0 &&
+	    has_word(c, "--no-index --untracked"))
+		judge_into(c->p, RULE_READ, NULL);
 	git_stores(c);
 	git_writes(c);
 	if (strcmp(c->w[1].text, "config") == 0) {

@@ -11,7 +11,7 @@
 void
 view_script(struct view *v, const struct sh_word *text, size_t at, bool sed)
 {
-	struct strv files = { 0 };
+	struct script_files files = { 0 };
 	unsigned does;
 	struct sh_word w = { 0 };
 	size_t i;
@@ -31,14 +31,22 @@ view_script(struct view *v, const struct sh_word *text, size_t at, bool sed)
 		    v->prog->name);
 	if (!sed && (does & SCRIPT_RUNS) != 0)
 		(void)code_files(v->p, "awk", text->text);
-	if ((does & SCRIPT_WRITES) != 0)
+	if ((does & (SCRIPT_WRITES | SCRIPT_UNREAD)) != 0)
 		judge_some(v->p, RULE_EDIT, "a name in its script");
-	for (i = 0; i < files.n; i++) {
-		w.text = files.v[i];
+	if ((does & (SCRIPT_READS | SCRIPT_UNREAD)) != 0)
+		judge_some(v->p, RULE_READ, "a name in its script");
+	for (i = 0; i < files.writes.n; i++) {
+		w.text = files.writes.v[i];
 		w.len = strlen(w.text);
 		judge_write(v->p->j, &w, v->p->src, v->p->src_len);
 	}
-	strv_clear(&files);
+	for (i = 0; i < files.reads.n; i++) {
+		w.text = files.reads.v[i];
+		w.len = strlen(w.text);
+		judge_read(v->p->j, &w, v->p->src, v->p->src_len);
+	}
+	strv_clear(&files.writes);
+	strv_clear(&files.reads);
 }
 
 /* python -m timeit CODE..., and modules that have a row of their own. */

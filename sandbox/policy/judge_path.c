@@ -374,6 +374,7 @@ file(struct judge *j, enum rule_about about, unsigned how,
 	if (text_starts(w->text, ">(") || text_starts(w->text, "<("))
 		return;
 	if ((w->flags & (SH_COMPUTED | SH_GLOB)) != 0 ||
+	    (j->home_unknown && (w->flags & SH_TILDE) != 0) ||
 	    (j->dir_unknown && w->text[0] != '/' && w->text[0] != '~')) {
 		some_file(j, about, w, src, len);
 		return;
@@ -426,6 +427,7 @@ judge_cd(struct judge *j, const struct sh_word *dir, bool replace)
 	size_t i;
 
 	if ((dir->flags & (SH_COMPUTED | SH_GLOB)) != 0 ||
+	    (j->home_unknown && (dir->flags & SH_TILDE) != 0) ||
 	    strcmp(dir->text, "-") == 0 || j->dirs.n >= JUDGE_DIRS) {
 		j->dir_unknown = true;
 		return;

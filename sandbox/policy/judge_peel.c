@@ -185,6 +185,16 @@ piece_input(struct piece *p, int fd)
 	return text;
 }
 
+void
+piece_startup(struct piece *p, const struct sh_word *file, size_t at)
+{
+	if ((file->flags & (SH_COMPUTED | SH_GLOB)) != 0 ||
+	    text_starts(file->text, "<(") || piece_descriptor(p, file) >= 0)
+		piece_found(p, FIND_OPAQUE, at,
+		    "a shell that first runs what is computed");
+	judge_read(p->j, file, p->src, p->src_len);
+}
+
 /* A shell's own options: "-c" and "+c" are flags wherever they stand in a
  * cluster, "-o" and "-O" take the next word whatever follows them. */
 struct shell_options {
@@ -212,6 +222,8 @@ long_option(struct piece *p, const struct sh_word *w, size_t n, size_t i)
 	if (strcmp(s, "--rcfile") != 0 && strcmp(s, "--init-file") != 0)
 		return i + 1;
 	piece_found(p, FIND_POWER, p->off + i, "%s", s);
+	if (i + 1 < n)
+		piece_startup(p, &w[i + 1], p->off + i + 1);
 	return i + 2;
 }
 

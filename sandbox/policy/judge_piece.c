@@ -299,6 +299,7 @@ piece_taint(struct piece *p, const char *name, size_t at)
 {
 	piece_found(p, FIND_POWER, at, "%s=, which changes what runs,", name);
 	p->taint = judge_keep(p->j, xstrdup(name));
+	judge_set(p->j, name, strlen(name));
 }
 
 /* git writes there, whatever directory it is in. */
@@ -327,6 +328,8 @@ assignments(struct piece *p)
 		piece_taint(p, p->j->tainted, UNSPELLED);
 	for (i = 0; c != NULL && i < c->n_assigns; i++) {
 		work_tree(p, &c->assigns[i]);
+		judge_set(p->j, c->assigns[i].text,
+		    strcspn(c->assigns[i].text, "=+["));
 		if (!assign_is_dangerous(c->assigns[i].text, name, sizeof name))
 			continue;
 		if (strcmp(name, "IFS") == 0 &&
@@ -430,10 +433,11 @@ piece_judge(struct piece *p)
 			break;
 		}
 		if (p->off == 0 && is_function(p, w->text)) {
-			/* Its body is among the parts. */
-			if (p->j->functions_hold)
+			/* Its body is among the parts; so is the program of
+			 * that name, where it is not defined by then. */
+			if (p->j->rules->def.ruling == RULING_ALLOW ||
+			    judge_defined(p->j, w->text, p->src, p->src_len))
 				p->needs_cover = false;
-			break;
 		}
 		name = rule_base(w->text);
 		wr = wrapper_find(name, w, p->n - p->off);

@@ -22,18 +22,23 @@ struct judge {
 	bool dir_unknown;
 	bool moved; /* the text that was judged last changed its directory */
 	/* Of the text that is judged. */
-	const char *text;
+	const char *text, *whole; /* whole: the outermost */
 	const struct sh_script *script;
 	bool linear; /* each command runs in the shell itself, in order */
 	bool fed;    /* a group of commands has a here-document */
 	bool functions_hold; /* calls of its functions are such calls */
+	bool home_unknown;   /* HOME is set: "~" is anywhere */
+	bool cd_unknown;     /* CDPATH is, or cdable_vars */
 	bool posix; /* the text is as a plain sh reads it: judge_posix.c */
 	unsigned n_posix;
 	size_t work, max_work; /* of reading, so far (SH_MAX_WORK) */
 	size_t checks;         /* judge_afford() */
 	bool only_blocks;      /* what is inside needs no allow rule */
-	const char *tainted;   /* a variable that changes what runs, or NULL */
-	struct strv kept;      /* strings that words point into */
+	bool evaluates; /* something of any text runs what is in a name */
+	bool holds;     /* and a variable holds a command */
+	struct sh_word history; /* the file of HISTFILE=, or no text */
+	const char *tainted;    /* a variable that changes what runs, or NULL */
+	struct strv kept;       /* strings that words point into */
 	struct sh_word **arrays;
 	size_t n_arrays;
 };
@@ -75,6 +80,8 @@ struct piece {
 	char why[400];
 };
 
+struct call;
+
 /* judge.c */
 void judge_text(struct judge *j, const char *text, size_t len);
 void judge_argv(
@@ -85,6 +92,31 @@ void judge_part(struct judge *j, const char *src, size_t len,
 /* Room for n words, freed with the judge. */
 struct sh_word *judge_words(struct judge *j, size_t n);
 const char *judge_keep(struct judge *j, char *s); /* takes s */
+
+/* judge_ahead.c: before the commands of j->script are judged. */
+void judge_ahead(struct judge *j, const char *text, size_t len);
+/* Is the word at that place a call of a function that the text has defined by
+ * then? */
+bool judge_defined(
+    struct judge *j, const char *name, const char *src, size_t src_len);
+/* The word behind "command" and "builtin"; is it this one? */
+size_t judge_first(const struct sh_cmd *c);
+bool judge_calls(const struct sh_cmd *c, const char *name);
+/* A variable of this name is set. */
+void judge_set(struct judge *j, const char *name, size_t len);
+/* A new name for a command: not followed where it is used. */
+void judge_alias(struct piece *p, const struct sh_word *w);
+/* What runs can't be told, where there are rules that it may be against. */
+void judge_vague(struct judge *j, const char *src, size_t len, const char *why);
+
+/* judge_evaluated.c: text that arithmetic and the like may run. */
+void judge_evaluated(struct judge *j, const char *text, size_t len);
+/* It names the file of the history. */
+void judge_history(struct judge *j, const struct sh_cmd *c);
+/* The shell's own, of piece_special(). */
+bool special_complete(const struct call *c);
+bool special_fc(const struct call *c);
+bool special_history(const struct call *c);
 
 /* judge_posix.c: once more, where a plain sh finds other commands in the text
  * than bash. */
@@ -114,6 +146,8 @@ int piece_descriptor(const struct piece *p, const struct sh_word *w);
 /* The redirection that *fd comes from, NULL: none of its own; *fd is then the
  * one that it is a copy of. */
 const struct sh_redir *piece_redir(const struct piece *p, int *fd);
+/* A file that a shell runs before all else. */
+void piece_startup(struct piece *p, const struct sh_word *file, size_t at);
 /* Its input is shell text. True: that was there to be judged. */
 bool piece_input(struct piece *p, int fd);
 /* Shell text that it runs. computed: parts of it are not known. */
@@ -275,10 +309,14 @@ void transfer_judge(struct transfer *t, const struct sh_word *w, size_t n);
 enum script_does {
 	SCRIPT_RUNS = 1,
 	SCRIPT_WRITES = 2, /* where is not known */
-	SCRIPT_UNREAD = 4  /* it could not be read */
+	SCRIPT_UNREAD = 4, /* it could not be read */
+	SCRIPT_READS = 8   /* what is not known */
 };
-/* Files that it names for writing go to *files. */
-unsigned script_sed(const char *s, struct strv *files);
-unsigned script_awk(const char *s, struct strv *files);
+/* Files that it names for writing and for reading. */
+struct script_files {
+	struct strv writes, reads;
+};
+unsigned script_sed(const char *s, struct script_files *files);
+unsigned script_awk(const char *s, struct script_files *files);
 
 #endif

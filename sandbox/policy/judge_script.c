@@ -14,11 +14,17 @@ sed_part(const char *s, char end)
 	bool set = false;
 
 	for (; *s != '\0'; s++) {
-		if (*s == '\\' && s[1] != '\0')
+		if (*s == '\\' && s[1] != '\0') {
+			/* "[\\]" ends with it, or goes on: nobody knows. */
+			if (set && s[1] == ']')
+				return NULL;
 			s++;
-		else if (!set && *s == '[' && end != '[')
+		} else if (!set && *s == '[' && end != '[') {
 			set = true;
-		else if (set && *s == ']')
+			/* "]" as its first character is one. */
+			s += s[1] == '^';
+			s += s[1] == ']';
+		} else if (set && *s == ']')
 			set = false;
 		else if (*s == end && !set)
 			return s + 1;
@@ -75,18 +81,18 @@ sed_file(const char *s, struct strv *files)
 
 	s += strspn(s, " \t");
 	n = strcspn(s, "\n");
-	if (files != NULL && n > 0)
+	if (n > 0)
 		strv_addn(files, s, n);
 	return s + n;
 }
 
 /* Flags of s///; those with a file end the line. */
 static const char *
-sed_flags(const char *s, struct strv *files, unsigned *does)
+sed_flags(const char *s, struct script_files *files, unsigned *does)
 {
 	for (; *s != '\0' && strchr("\n;} \t#", *s) == NULL; s++) {
 		if (*s == 'w')
-			return sed_file(s + 1, files);
+			return sed_file(s + 1, &files->writes);
 		if (*s == 'e')
 			*does |= SCRIPT_RUNS;
 		else if (strchr("gpiImM0123456789", *s) == NULL)
@@ -96,7 +102,7 @@ sed_flags(const char *s, struct strv *files, unsigned *does)
 }
 
 static const char *
-sed_command(const char *s, struct strv *files, unsigned *does)
+sed_command(const char *s, struct script_files *files, unsigned *does)
 {
 	char c = *s++;
 
@@ -106,10 +112,10 @@ sed_command(const char *s, struct strv *files, unsigned *does)
 		return s + strcspn(s, "\n");
 	case 'w':
 	case 'W':
-		return sed_file(s, files);
+		return sed_file(s, &files->writes);
 	case 'r':
 	case 'R':
-		return sed_file(s, NULL);
+		return sed_file(s, &files->reads);
 	case 'a':
 	case 'i':
 	case 'c':
@@ -133,7 +139,9 @@ sed_command(const char *s, struct strv *files, unsigned *does)
 	case 't':
 	case 'T':
 	case 'v':
-		return s + strcspn(s, c == ':' ? "\n" : "\n;}");
+		/* The end of a label, where any sed may see it. */
+		s += strspn(s, " \t");
+		return s + strcspn(s, "\n; \t}");
 	case 'q':
 	case 'Q':
 	case 'l':
@@ -148,7 +156,7 @@ sed_command(const char *s, struct strv *files, unsigned *does)
 }
 
 unsigned
-script_sed(const char *s, struct strv *files)
+script_sed(const char *s, struct script_files *files)
 {
 	unsigned does = 0;
 
@@ -189,81 +197,155 @@ is_name(char c)
 	    (c >= '0' && c <= '9') || c == '_';
 }
 
-/* What print writes to: a file by name, or one that is not known. */
+/* Blanks; a line goes on behind its end. */
 static const char *
-awk_target(const char *s, struct strv *files, unsigned *does)
+awk_blanks(const char *s)
 {
-	const char *end;
+	for (;;) {
+		s += strspn(s, " \t");
+		if (s[0] != '\\' || s[1] != '\n')
+			return s;
+		s += 2;
+	}
+}
 
-	s += strspn(s, "> \t");
+/* A string that stands alone is the name of a file; what is computed, also of
+ * several strings, is not known. */
+static const char *
+awk_target(const char *s, struct strv *files, unsigned *does, unsigned unknown)
+{
+	const char *end, *next;
+
+	s = awk_blanks(s + strspn(s, ">"));
 	if (*s != '"') {
-		*does |= SCRIPT_WRITES;
+		*does |= unknown;
 		return s;
 	}
 	end = awk_quoted(s + 1, '"');
-	if (end > s + 2)
+	next = awk_blanks(end);
+	if (memchr(s, '\\', (size_t)(end - s)) != NULL ||
+	    (*next != '\0' && strchr(";\n})#&|>=?:,<", *next) == NULL))
+		*does |= unknown;
+	else if (end > s + 2)
 		strv_addn(files, s + 1, (size_t)(end - s) - 2);
 	return end;
 }
 
-unsigned
-script_awk(const char *s, struct strv *files)
+/* "[/]" ends a regular expression for one awk, and does not for another. */
+static bool
+awk_is_clear(const char *s)
 {
-	bool value = false, prints = false;
-	unsigned does = 0, parens = 0;
-	size_t n;
+	const char *end = awk_quoted(s, '/'),
+		   *set = memchr(s, '[', (size_t)(end - s));
 
-	while (*s != '\0') {
-		char c = *s;
-
-		if (is_name(c)) {
-			for (n = 0; is_name(s[n]);)
-				n++;
-			if (n == 6 && strncmp(s, "system", 6) == 0)
-				does |= SCRIPT_RUNS;
-			value = true;
-			if ((n == 5 && strncmp(s, "print", 5) == 0) ||
-			    (n == 6 && strncmp(s, "printf", 6) == 0)) {
-				prints = true;
-				parens = 0;
-				value = false;
-			} else if (n == 6 && strncmp(s, "return", 6) == 0) {
-				value = false;
-			}
-			s += n;
+	for (; set != NULL && set < end;
+	     set = memchr(set, '[', (size_t)(end - set))) {
+		if (set > s && set[-1] == '\\') {
+			set++;
 			continue;
 		}
-		s++;
-		if (c == '"') {
-			s = awk_quoted(s, '"');
-			value = true;
-		} else if (c == '/' && !value) {
-			s = awk_quoted(s, '/');
-			value = true;
-		} else if (c == '#') {
-			s += strcspn(s, "\n");
-		} else if (c == '|' && *s == '|') {
-			s++;
-			value = false;
-		} else if (c == '|' || c == '@') {
-			/* print | "cmd", "cmd" | getline, @load */
-			does |= SCRIPT_RUNS;
-			value = false;
-		} else if (c == '>' && prints && parens == 0 && *s != '=') {
-			s = awk_target(s, files, &does);
-			value = true;
-		} else if (c == ';' || c == '\n' || c == '{' || c == '}') {
-			prints = false;
-			value = false;
-		} else if (c == '(') {
-			parens++;
-			value = false;
-		} else if (c == ')' || c == ']') {
-			parens -= c == ')' && parens > 0;
-			value = true;
-		} else if (c != ' ' && c != '\t') {
-			value = c == '$';
-		}
+		set++;
+		set += *set == '^';
+		set += *set == ']';
+		while (set < end && *set != ']')
+			set += *set == '\\' ? 2 : 1;
+		if (set >= end)
+			return false;
 	}
-	return does;
+	return true;
+}
+
+struct awk {
+	struct script_files *files;
+	unsigned does, parens;
+	bool value;  /* the last was one: "/" divides */
+	bool prints; /* ">" is for output */
+	bool inputs; /* "<" is for input */
+};
+
+static const char *
+awk_word(struct awk *a, const char *s)
+{
+	size_t n = 0;
+
+	while (is_name(s[n]))
+		n++;
+	if (n == 6 && strncmp(s, "system", 6) == 0)
+		a->does |= SCRIPT_RUNS;
+	if (n == 4 && strncmp(s, "ARGV", 4) == 0)
+		a->does |= SCRIPT_READS; /* files that it adds */
+	a->inputs |= n == 7 && strncmp(s, "getline", 7) == 0;
+	a->value = true;
+	if ((n == 5 && strncmp(s, "print", 5) == 0) ||
+	    (n == 6 && strncmp(s, "printf", 6) == 0)) {
+		a->prints = true;
+		a->parens = 0;
+		a->value = false;
+	} else if (n == 6 && strncmp(s, "return", 6) == 0) {
+		a->value = false;
+	}
+	return s + n;
+}
+
+/* Behind c. */
+static const char *
+awk_sign(struct awk *a, const char *s, char c)
+{
+	if (c == '"') {
+		a->value = true;
+		return awk_quoted(s, '"');
+	}
+	if (c == '/' && !a->value) {
+		if (!awk_is_clear(s))
+			a->does |= SCRIPT_UNREAD;
+		a->value = true;
+		return awk_quoted(s, '/');
+	}
+	if (c == '#')
+		return s + strcspn(s, "\n");
+	if (c == '|' && *s == '|') {
+		a->value = false;
+		return s + 1;
+	}
+	if (c == '|' || c == '@') {
+		/* print | "cmd", "cmd" | getline, @load */
+		a->does |= SCRIPT_RUNS;
+		a->value = false;
+	} else if (c == '>' && a->prints && a->parens == 0 && *s != '=') {
+		a->value = true;
+		return awk_target(
+		    s, &a->files->writes, &a->does, SCRIPT_WRITES);
+	} else if (c == '<' && a->inputs && *s != '=') {
+		a->inputs = false;
+		a->value = true;
+		return awk_target(s, &a->files->reads, &a->does, SCRIPT_READS);
+	} else if (c == ';' || c == '\n' || c == '{' || c == '}') {
+		a->prints = a->inputs = false;
+		a->value = false;
+	} else if (c == '(') {
+		a->parens++;
+		a->value = false;
+	} else if (c == ')' || c == ']') {
+		a->parens -= c == ')' && a->parens > 0;
+		a->value = true;
+	} else if (c != ' ' && c != '\t') {
+		a->value = c == '$';
+	}
+	return s;
+}
+
+unsigned
+script_awk(const char *s, struct script_files *files)
+{
+	struct awk a = { .files = files };
+
+	while (*s != '\0') {
+		if (is_name(*s))
+			s = awk_word(&a, s);
+		else if (s[0] == '\\' && s[1] == '\n')
+			s += 2;
+		else
+			s = awk_sign(&a, s + 1, *s);
+	}
+	return a.does;
 }

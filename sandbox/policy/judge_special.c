@@ -222,6 +222,58 @@ special_cmake(const struct call *c)
 	return false;
 }
 
+/* --- readers -------------------------------------------------------------- */
+
+/* What a list names is not known. */
+static bool
+special_sort(const struct call *c)
+{
+	size_t i;
+
+	for (i = 1; i < c->n; i++)
+		if (text_starts(c->w[i].text, "--fi"))
+			judge_some(c->p, RULE_READ, "names in a list");
+	return false;
+}
+
+/* What only goes through the preprocessor is shown as it is. */
+static bool
+special_cc(const struct call *c)
+{
+	static const char *const shows[] = { "-E", "-x", "-M", "-MM", "-P" };
+	static const char *const files[] = { "-include", "-imacros" };
+	struct sh_word file;
+	bool read = false;
+	size_t i, k;
+
+	for (i = 1; i < c->n; i++) {
+		read |= is_one_of(c->w[i].text, shows, nitems(shows)) ||
+		    text_starts(c->w[i].text, "-x");
+		for (k = 0; k < nitems(files); k++) {
+			if (!text_starts(c->w[i].text, files[k]))
+				continue;
+			file = c->w[i];
+			file.text += strlen(files[k]);
+			if (*file.text == '\0' && i + 1 < c->n)
+				file = c->w[++i];
+			file.len = strlen(file.text);
+			judge_read(c->p->j, &file, c->p->src, c->p->src_len);
+			break;
+		}
+		if (c->w[i].text[0] == '@') {
+			file = c->w[i];
+			file.text++;
+			file.len--;
+			judge_read(c->p->j, &file, c->p->src, c->p->src_len);
+		}
+	}
+	for (i = 1; read && i < c->n; i++)
+		if (c->w[i].text[0] != '-' &&
+		    strcmp(c->w[i - 1].text, "-o") != 0)
+			judge_read(c->p->j, &c->w[i], c->p->src, c->p->src_len);
+	return false;
+}
+
 /* --- the shell's own ------------------------------------------------------ */
 
 static bool
@@ -239,11 +291,7 @@ special_cd(const struct call *c)
 	for (i = 1; i < c->n; i++)
 		if (c->w[i].text[0] != '-' || c->w[i].text[1] == '\0')
 			dir = &c->w[i];
-	for (i = 0; cmd != NULL && i < cmd->n_assigns; i++)
-		c->p->j->dir_unknown |=
-		    text_starts(cmd->assigns[i].text, "CDPATH=");
-	if (c->p->j->tainted != NULL && strcmp(c->p->j->tainted, "CDPATH") == 0)
-		c->p->j->dir_unknown = true;
+	c->p->j->dir_unknown |= c->p->j->cd_unknown;
 	if (strcmp(c->name, "popd") == 0) {
 		c->p->j->dir_unknown = true;
 		return true;
@@ -264,11 +312,13 @@ special_alias(const struct call *c)
 	size_t i;
 	const char *eq;
 
-	for (i = 1; i < c->n; i++)
+	for (i = 1; i < c->n; i++) {
 		if ((eq = strchr(c->w[i].text, '=')) != NULL)
 			piece_text(c->p, eq + 1,
 			    (c->w[i].flags & SH_COMPUTED) != 0, c->w[i].var,
 			    call_place(c, i));
+		judge_alias(c->p, &c->w[i]);
+	}
 	return true;
 }
 
@@ -330,7 +380,19 @@ static const struct {
 	{ "tar", special_tar },
 	{ "gtar", special_tar },
 	{ "bsdtar", special_tar },
+	{ "compgen", special_complete },
+	{ "complete", special_complete },
+	{ "fc", special_fc },
+	{ "history", special_history },
+	{ "c++", special_cc },
+	{ "cc", special_cc },
+	{ "clang", special_cc },
+	{ "clang++", special_cc },
+	{ "g++", special_cc },
+	{ "gcc", special_cc },
+	{ "sort", special_sort },
 	{ "cd", special_cd },
+	{ "chdir", special_cd },
 	{ "pushd", special_cd },
 	{ "popd", special_cd },
 	{ "alias", special_alias },
@@ -356,7 +418,9 @@ piece_special(
 	size_t i;
 
 	for (i = 0; i < nitems(rows); i++)
-		if (strcmp(rows[i].name, name) == 0)
+		if (strcmp(rows[i].name, name) == 0 ||
+		    (rows[i].fn == special_cc &&
+			strcmp(rows[i].name, program_alias(name)) == 0))
 			return rows[i].fn(&c);
 	return piece_relay(p, name, w, n);
 }

@@ -189,6 +189,7 @@ program_use(const char *operands, size_t k, size_t n)
 		{ "r+", R, R, R, 0 },
 		{ "r-1", 0, R, R, 0 },
 		{ "r1", R, 0, 0, 0 },
+		{ "rw1", R | W, R, R, 0 },
 		{ "rwl", R, R, R, W },
 		{ "rw2", R, W, R, 0 },
 		{ "zip", W, R, R, 0 },
@@ -256,4 +257,65 @@ program_globals(const char *name)
 	if (name[0] == '7' && (prog = program_find(name, "a")) != NULL)
 		return prog->spec;
 	return NULL;
+}
+
+/* --- other names ---------------------------------------------------------- */
+
+const char *
+program_alias(const char *name)
+{
+	static const struct {
+		const char *name, *of;
+	} rows[] = {
+		{ "7za", "7z" },
+		{ "7zr", "7z" },
+		{ "7zz", "7z" },
+		{ "bsdtar", "tar" },
+		{ "bsdunzip", "unzip" },
+		{ "bunzip2", "bzip2" },
+		{ "gawk", "awk" },
+		{ "gsed", "sed" },
+		{ "gtar", "tar" },
+		{ "mawk", "awk" },
+		{ "nawk", "awk" },
+		{ "pbzip2", "bzip2" },
+		{ "pigz", "gzip" },
+		{ "uncompress", "compress" },
+		{ "unlz4", "lz4" },
+		{ "unlzma", "xz" },
+		{ "lzma", "xz" },
+		{ "lzip", "xz" },
+		{ "brotli", "xz" },
+		{ "lzop", "xz" },
+		{ "lrunzip", "xz" },
+		{ "lrzip", "xz" },
+		{ "unpigz", "gzip" },
+		{ "unxz", "xz" },
+		{ "unzstd", "zstd" },
+		{ "zstdmt", "zstd" },
+		{ "lz4cat", "zstdcat" },
+		{ "gvim", "vim" },
+		{ "rvim", "vim" },
+	};
+	static const char *const compilers[] = { "gcc", "g++", "clang",
+		"clang++", "cpp" };
+	size_t i;
+
+	for (i = 0; i < nitems(rows); i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return rows[i].of;
+	/* gcc-14, x86_64-linux-gnu-g++ */
+	for (i = 0; i < nitems(compilers); i++) {
+		size_t n = strlen(compilers[i]), len = strlen(name);
+
+		if (strncmp(name, compilers[i], n) == 0 && name[n] == '-' &&
+		    name[n + 1] >= '0' && name[n + 1] <= '9')
+			return compilers[i];
+		if (len > n + 1 && name[len - n - 1] == '-' &&
+		    strcmp(name + len - n, compilers[i]) == 0)
+			return compilers[i];
+	}
+	if (strncmp(name, "python3.", 8) == 0)
+		return "python3";
+	return strncmp(name, "mkfs.", 5) == 0 ? "mkfs" : name;
 }

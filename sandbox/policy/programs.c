@@ -25,9 +25,10 @@ static const struct program programs[] = {
 	    "--check=N --stat=N --numstat=N --summary=N --cached=N p=A C=A "
 	    "--exclude=A --include=A --directory=A --whitespace=A" },
 	{ "git", "archive", NULL,
-	    "o=W --output=W --exec=C --remote=A --format=A --prefix=A" },
+	    "o=W --output=W --exec=C --remote=A --format=A --prefix=A "
+	    "--add-file=L --add-virtual-file=A" },
 	{ "git", "bisect", NULL, "" },
-	{ "git", "blame", NULL, "L=A --contents=A" },
+	{ "git", "blame", NULL, "L=A --contents=L --ignore-revs-file=L S=L" },
 	{ "git", "branch", NULL, "u=A" },
 	{ "git", "bundle", NULL, "" },
 	{ "git", "checkout-index", "w", "--prefix=U" },
@@ -38,9 +39,10 @@ static const struct program programs[] = {
 	    "u=C --upload-pack=C c=G --config=G --template=Q b=A --branch=A "
 	    "o=A --origin=A --depth=A j=A --jobs=A --reference=A" },
 	{ "git", "commit", NULL,
-	    "--no-verify=B n=B m=A --message=A F=A --file=A C=A c=A t=A "
-	    "--template=A --author=A --date=A S=O u=O --fixup=A --trailer=A "
-	    "--cleanup=A --pathspec-from-file=A --no-post-rewrite=B" },
+	    "--no-verify=B n=B m=A --message=A F=L --file=L C=A c=A t=L "
+	    "--template=L --author=A --date=A S=O u=O --fixup=A --trailer=A "
+	    "--cleanup=A --pathspec-from-file=L --no-post-rewrite=B" },
+	{ "git", "commit-tree", NULL, "F=L m=A p=A S=O" },
 	{ "git", "config", NULL, "" },
 	{ "git", "daemon", NULL, "--access-hook=C" },
 	{ "git", "diff", NULL,
@@ -52,20 +54,25 @@ static const struct program programs[] = {
 	    "--tree-filter=R --index-filter=R --env-filter=R --msg-filter=R "
 	    "--commit-filter=R --parent-filter=R --tag-name-filter=R "
 	    "--setup=R" },
-	{ "git", "format-patch", NULL, "o=W --output-directory=W --output=W" },
+	{ "git", "format-patch", NULL,
+	    "o=W --output-directory=W --output=W --signature-file=L "
+	    "--description-file=L --signature=A v=A" },
 	{ "git", "grep", NULL,
-	    "O=M --open-files-in-pager=M f=A e=A A=A B=A C=A m=A" },
+	    "O=M --open-files-in-pager=M f=L e=A A=A B=A C=A m=A" },
 	{ "git", "init", "w",
 	    "b=A --initial-branch=A --template=Q --object-format=A" },
 	{ "git", "instaweb", NULL, "b=R --browser=R d=R --httpd=R" },
+	{ "git", "interpret-trailers", "wi", "--in-place=I --trailer=A" },
 	{ "git", "log", NULL,
 	    "--output=W --ext-diff=P G=A S=A O=A L=A n=A U=O" },
 	{ "git", "ls-remote", NULL, "--upload-pack=C --exec=C" },
+	{ "git", "mailinfo", "w", "" },
 	{ "git", "merge", NULL,
-	    "--no-verify=B m=A F=A s=A --strategy=A X=A S=O" },
-	{ "git", "merge-file", "w1", "p=N --stdout=N L=A" },
+	    "--no-verify=B m=A F=L --file=L s=A --strategy=A X=A S=O" },
+	{ "git", "merge-file", "rw1", "p=N --stdout=N L=A" },
 	{ "git", "mergetool", NULL, "t=A" },
 	{ "git", "mv", "to", "n=N --dry-run=N" },
+	{ "git", "notes", NULL, "F=L --file=L m=A --message=A C=A c=A" },
 	{ "git", "pull", NULL,
 	    "--upload-pack=C --no-verify=B s=A X=A S=O --depth=A j=A" },
 	{ "git", "push", NULL,
@@ -83,6 +90,7 @@ static const struct program programs[] = {
 	{ "git", "show", NULL, "--output=W --ext-diff=P G=A S=A O=A U=O" },
 	{ "git", "shell", NULL, "c=X" },
 	{ "git", "submodule", NULL, "" },
+	{ "git", "tag", NULL, "F=L --file=L m=A --message=A u=A n=O" },
 	{ "git", "worktree", NULL, "" },
 
 	/* readers and searchers */
@@ -94,6 +102,9 @@ static const struct program programs[] = {
 	{ "batcat", NULL, "r", "--pager=R l=A r=A H=A" },
 	{ "bzcat", NULL, "r", "" },
 	{ "cksum", NULL, "r", "a=A" },
+	{ "date", NULL, NULL, "f=L --file=L d=A s=A r=L --reference=A" },
+	{ "du", NULL, NULL,
+	    "--files0-from=L X=L --exclude-from=L d=A B=A t=A" },
 	{ "diff3", NULL, "r", "" },
 	{ "fmt", NULL, "r", "w=A p=A g=A" },
 	{ "hd", NULL, "r", "n=A s=A" },
@@ -134,7 +145,7 @@ static const struct program programs[] = {
 	    "x=D --exec=D X=D --exec-batch=D e=A t=A d=A E=A S=A c=A j=A" },
 	{ "fdfind", NULL, NULL,
 	    "x=D --exec=D X=D --exec-batch=D e=A t=A d=A E=A S=A c=A j=A" },
-	{ "file", NULL, "r", "f=A m=A C=P --compile=P F=A P=A" },
+	{ "file", NULL, "r", "f=L --files-from=L m=A C=P --compile=P F=A P=A" },
 	{ "fold", NULL, "r", "w=A" },
 	{ "grep", NULL, "r-1", "--file=L e=A f=L m=A A=A B=A C=A D=A d=A" },
 	{ "egrep", NULL, "r-1", "--file=L e=A f=L m=A A=A B=A C=A" },
@@ -144,7 +155,7 @@ static const struct program programs[] = {
 	{ "jq", NULL, "r-1",
 	    "f=A L=A --from-file=A --tab=F --indent=A --arg=A --argjson=A" },
 	{ "less", NULL, "r+", "o=W O=W --log-file=W --LOG-FILE=W p=A k=Q" },
-	{ "man", NULL, NULL, "P=R --pager=R H=O -html=R C=Q --preprocessor=A" },
+	{ "man", NULL, "r", "P=R --pager=R H=O -html=R C=Q --preprocessor=A" },
 	{ "md5sum", NULL, "r", "" },
 	{ "more", NULL, "r+", "" },
 	{ "nl", NULL, "r", "b=A w=A s=A v=A" },
@@ -166,14 +177,15 @@ static const struct program programs[] = {
 	{ "sort", NULL, "r",
 	    "o=W --output=W --compress-program=R T=A S=A k=A t=A "
 	    "--key=A --field-separator=A --buffer-size=A "
-	    "--temporary-directory=W --files0-from=A --parallel=A" },
+	    "--temporary-directory=W --files0-from=L --parallel=A" },
 	{ "stat", NULL, NULL, "c=A f=F" },
 	{ "strings", NULL, "r", "n=A t=A e=A" },
 	{ "tac", NULL, "r", "s=A" },
 	{ "tail", NULL, "r", "n=A c=A s=A" },
 	{ "tree", NULL, NULL, "o=W L=A P=A I=A" },
 	{ "uniq", NULL, "rw2", "f=A s=A w=A" },
-	{ "wc", NULL, "r", "" },
+	{ "ul", NULL, "r", "t=A" },
+	{ "wc", NULL, "r", "--files0-from=L" },
 	{ "xxd", NULL, "rw2", "l=A s=A c=A g=A o=A" },
 	{ "zip", NULL, "zip", "m=I --move=I -TT=R T=F x=A i=A b=W O=W" },
 
@@ -523,7 +535,7 @@ static const struct program programs[] = {
 	    "--viewer=Q --globalconfig=Q --userconfig=Q" },
 
 	/* of the shell itself */
-	{ "history", NULL, "w", "d=A s=F p=F" },
+	{ "history", NULL, "rw1", "d=A s=F p=F" },
 	{ "bind", NULL, NULL, "x=Q f=Q" },
 	{ "compgen", NULL, NULL, "C=X F=A A=A W=A P=A S=A X=A G=A" },
 	{ "complete", NULL, NULL, "C=X F=A A=A W=A P=A S=A X=A G=A" },
@@ -533,59 +545,12 @@ static const struct program programs[] = {
 	{ "readarray", NULL, NULL, "C=X c=A d=A n=A O=A s=A u=A" },
 };
 
-/* Names of one program. */
-static const char *
-alias_of(const char *name)
-{
-	static const struct {
-		const char *name, *of;
-	} rows[] = {
-		{ "7za", "7z" },
-		{ "7zr", "7z" },
-		{ "7zz", "7z" },
-		{ "bsdtar", "tar" },
-		{ "bsdunzip", "unzip" },
-		{ "bunzip2", "bzip2" },
-		{ "gawk", "awk" },
-		{ "gsed", "sed" },
-		{ "gtar", "tar" },
-		{ "mawk", "awk" },
-		{ "nawk", "awk" },
-		{ "pbzip2", "bzip2" },
-		{ "pigz", "gzip" },
-		{ "uncompress", "compress" },
-		{ "unlz4", "lz4" },
-		{ "unlzma", "xz" },
-		{ "lzma", "xz" },
-		{ "lzip", "xz" },
-		{ "brotli", "xz" },
-		{ "lzop", "xz" },
-		{ "lrunzip", "xz" },
-		{ "lrzip", "xz" },
-		{ "unpigz", "gzip" },
-		{ "unxz", "xz" },
-		{ "unzstd", "zstd" },
-		{ "zstdmt", "zstd" },
-		{ "lz4cat", "zstdcat" },
-		{ "gvim", "vim" },
-		{ "rvim", "vim" },
-	};
-	size_t i;
-
-	for (i = 0; i < nitems(rows); i++)
-		if (strcmp(rows[i].name, name) == 0)
-			return rows[i].of;
-	if (strncmp(name, "python3.", 8) == 0)
-		return "python3";
-	return strncmp(name, "mkfs.", 5) == 0 ? "mkfs" : name;
-}
-
 const struct program *
 program_find(const char *name, const char *sub)
 {
 	size_t i;
 
-	name = alias_of(name);
+	name = program_alias(name);
 	for (i = 0; i < nitems(programs); i++) {
 		const struct program *p = &programs[i];
 

@@ -52,17 +52,20 @@ struct program {
  * them, "w-1" all but the first, "w-2" all but two, "w1" the first, "w2" the
  * second, "wl" the last; "wb": so is what is in them, "wi": where an option
  * says so, else read; "r" all are read, "r-1" all but the first, "r1" the
- * first; "rwl": the last is written, the others are read; "rw2": the second is
- * written; "wr": all are both, and may lose a suffix; "w+", "r+": "+x" is a
- * command of its own; "sed", "awk": the first is a script; "c": the first is
- * code of an interpreter; "i": the first is a script, "ii": and the others are
- * files, where the code is in an option; "db": the first is both, the others
- * are commands; "zip": the first is written, the others are read; "pack": with
- * what is in them; "to": to the last, from the others; "unpack": it unpacks,
- * "into": to the second; "here": what is in the directory is written; "url":
- * files are named by what is fetched; "names": files go, under names that the
- * first makes; "any", "patch": what the input names is written. */
+ * first; "rw1": all are, and the first is written; "rwl": the last is written,
+ * the others are read; "rw2": the second is written; "wr": all are both, and
+ * may lose a suffix; "w+", "r+": "+x" is a command of its own; "sed", "awk":
+ * the first is a script; "c": the first is code of an interpreter; "i": the
+ * first is a script, "ii": and the others are files, where the code is in an
+ * option; "db": the first is both, the others are commands; "zip": the first is
+ * written, the others are read; "pack": with what is in them; "to": to the
+ * last, from the others; "unpack": it unpacks, "into": to the second; "here":
+ * what is in the directory is written; "url": files are named by what is
+ * fetched; "names": files go, under names that the first makes; "any", "patch":
+ * what the input names is written. */
 
+/* The name that the tables have for it. */
+const char *program_alias(const char *name);
 const struct program *program_find(const char *name, const char *sub);
 
 /* Options that stand before a subcommand ("git -C dir status"); NULL: the

@@ -2,6 +2,7 @@
 #include "common/compat.h"
 
 #include <ctype.h>
+#include <limits.h>
 
 #include "sandbox/policy/shell_priv.h"
 
@@ -78,16 +79,28 @@ brace_end(const char *text, const bool *plain, size_t n, size_t i,
 	return 0;
 }
 
-/* 1..3, a..f, 1..10..2; into ret, separated by NUL. False: it is none, or too
- * much. */
-static bool
-range(const char *s, size_t len, struct sh_draft *ret)
+/* Of "007", as many digits as all items then have; else 0. */
+static int
+zeros(const char *s, const char *end)
 {
-	char buf[64], text[32];
+	const char *digits = s + (*s == '-');
+
+	return *digits == '0' && end > digits + 1 ? (int)(end - s) : 0;
+}
+
+/* 1..3, a..f, 1..10..2, 01..10; into ret, separated by NUL. False: it is none,
+ * or (*more) there are more than are made. */
+static bool
+range(const char *s, size_t len, struct sh_draft *ret, bool *more)
+{
+	char buf[64], text[80];
 	long a, b, by = 1, count;
 	char *end;
 	bool chars = false;
+	int width = 0, other;
 
+	*more = len >= sizeof buf &&
+	    (isdigit((unsigned char)*s) || strchr("+-", *s) != NULL);
 	if (len >= sizeof buf)
 		return false;
 	memcpy(buf, s, len);
@@ -102,6 +115,8 @@ range(const char *s, size_t len, struct sh_draft *ret)
 	}
 	if (strncmp(end, "..", 2) != 0)
 		return false;
+	if (!chars)
+		width = zeros(buf, end);
 	s = end + 2;
 	b = chars ? *s : strtol(s, &end, 10);
 	if (chars) {
@@ -110,24 +125,35 @@ range(const char *s, size_t len, struct sh_draft *ret)
 		end = (char *)(uintptr_t)s + 1;
 	} else if (end == s) {
 		return false;
+	} else if (width > 0 || zeros(s, end) > 0) {
+		width = (int)(strcspn(buf, "."));
+		other = (int)(end - s);
+		width = other > width ? other : width;
 	}
 	if (strncmp(end, "..", 2) == 0) {
 		s = end + 2;
 		by = strtol(s, &end, 10);
 		if (end == s)
 			return false;
-		by = by < 0 ? -by : by == 0 ? 1 : by;
+		by = by < -LONG_MAX ? LONG_MAX
+		    : by < 0        ? -by
+		    : by == 0       ? 1
+				    : by;
 	}
-	if (*end != '\0' || a > 1000000 || a < -1000000 || b > 1000000 ||
-	    b < -1000000 || by <= 0 || by > 1000000)
+	if (*end != '\0')
+		return false;
+	*more = a > 1000000 || a < -1000000 || b > 1000000 || b < -1000000 ||
+	    by <= 0 || by > 1000000;
+	if (*more)
 		return false;
 	count = (a < b ? b - a : a - b) / by + 1;
-	if (count > BRACES_MAX)
+	*more = count > BRACES_MAX;
+	if (*more)
 		return false;
 	for (long i = 0; i < count; i++) {
 		long v = a < b ? a + i * by : a - i * by;
 		int l = chars ? snprintf(text, sizeof text, "%c", (char)v)
-			      : snprintf(text, sizeof text, "%ld", v);
+			      : snprintf(text, sizeof text, "%0*ld", width, v);
 
 		for (int k = 0; k <= l; k++)
 			sh_put(ret, text[k], false);
@@ -185,7 +211,7 @@ expand(struct expansion *x, const char *text, const bool *plain, size_t n,
     size_t from)
 {
 	struct sh_draft items = { 0 };
-	bool list, ranged;
+	bool list, ranged, more;
 	size_t end;
 
 	for (size_t i = from; i < n; i++) {
@@ -200,7 +226,8 @@ expand(struct expansion *x, const char *text, const bool *plain, size_t n,
 			expand_list(x, text, plain, n, i, end);
 			return;
 		}
-		if (ranged && range(text + i + 1, end - i - 1, &items)) {
+		more = false;
+		if (ranged && range(text + i + 1, end - i - 1, &items, &more)) {
 			for (size_t k = 0; k < items.n;
 			     k += strlen(items.text + k) + 1)
 				join(x, text, plain, i, items.text + k, NULL,
@@ -208,6 +235,8 @@ expand(struct expansion *x, const char *text, const bool *plain, size_t n,
 			sh_draft_clear(&items);
 			return;
 		}
+		if (more)
+			x->flags |= SH_COMPUTED;
 		sh_draft_clear(&items);
 		items = (struct sh_draft){ 0 };
 	}

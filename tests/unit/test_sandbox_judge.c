@@ -229,6 +229,7 @@ static const struct row {
 } rows[] = {
 #include "tests/unit/test_sandbox_judge_files.h"
 #include "tests/unit/test_sandbox_judge_rows.h"
+#include "tests/unit/test_sandbox_judge_turns.h"
 #include "tests/unit/test_sandbox_judge_ways.h"
 #include "tests/unit/test_sandbox_judge_writes.h"
 };
