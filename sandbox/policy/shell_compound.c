@@ -70,7 +70,7 @@ for_command(struct sh_parser *p)
 	sh_blanks(p);
 	if (sh_ahead(p, 0) == '(' && sh_ahead(p, 1) == '(') {
 		p->at += 2;
-		if (!sh_arith(p))
+		if (!sh_arith(p, NULL))
 			sh_fail(p, "for (( is not closed");
 	} else {
 		sh_one_word(p, &name);
@@ -174,8 +174,9 @@ coproc_command(struct sh_parser *p)
 
 	sh_blanks(p);
 	start = p->at;
+	/* The name of an array is no name: it may go on over blanks. */
 	if (sh_plain_word(p, word, sizeof word, &end) &&
-	    !sh_is_one_of(word, starts)) {
+	    strchr(word, '[') == NULL && !sh_is_one_of(word, starts)) {
 		p->at = end;
 		sh_blanks(p);
 		if (sh_ahead(p, 0) != '(' && !sh_at_keyword(p, starts))
@@ -212,7 +213,7 @@ parenthesis(struct sh_parser *p)
 {
 	if (sh_ahead(p, 1) == '(') {
 		p->at += 2;
-		if (sh_arith(p)) {
+		if (sh_arith(p, NULL)) {
 			sh_compound_redirections(p);
 			return;
 		}

@@ -113,6 +113,8 @@ static const struct {
 	    "{A=1}{B+=x y}{C[i]=2}[make][D=3]"
 	    " EVALUATES" },
 	{ "a[1 + 2]=3", "{a[1 + 2]=3}" },
+	{ "a[i]; a[bc]*", "[*a[i]] [*a[bc]*]" },
+	{ "a=([ab]* [$(x)]=1)", "{a=([ab]* [$(x)]=1)} [x] [x]" },
 	{ "a=(1 $(b) [k]=v); c", "{a=(1 $(b) [k]=v)} [b] [c]" },
 	{ "export A=(x) B", "[export][$A=(x)][B]" },
 	{ "'A'=1 \"B=2\"", "[A=1][B=2]" },
@@ -135,9 +137,16 @@ static const struct {
 	    "[$$((b); (c))] [a] [b] [c] EVALUATES" },
 	{ "((a)); ((b); c)", "[b] [c] EVALUATES" },
 	{ "echo $[1+$(a)]", "[echo][$$[1+$(a)]] [a]" },
+	{ "m['a b']=1 n[\"k\"]=2; echo ${m['a b']} $((m['k'] + \"1\"))",
+	    "{m['a b']=1}{n[\"k\"]=2} [echo][$${m['a b']}]"
+	    "[$$((m['k'] + \"1\"))] EVALUATES" },
+	{ "echo ${@:2} ${x: -3} ${x:(-1):${#y}}",
+	    "[echo][$${@:2}][$${x: -3}]"
+	    "[$${x:(-1):${#y}}] EVALUATES" },
 	{ "echo ${x@P} ${y:n}", "[echo][$${x@P}][$${y:n}] EVALUATES" },
 	{ "[[ -f $(a) && x =~ ^(b|c)$ ]] && d", "[a] [d]" },
 	{ "[[ a ]]; [[ $(b) -eq 1 ]]", "[b] EVALUATES" },
+	{ "[[ $x =~ ^(a b|c;d)|( #)$ && y ]] && d", "[d]" },
 	{ "[[ a ; b ]]", " ERROR" },
 	{ "echo \"a $(b \"c $(d)\") e\"",
 	    "[echo][$a $(b \"c $(d)\") e] "
@@ -198,6 +207,83 @@ test_rows(void **state)
 		sh_free(s);
 	}
 	buf_clear(&b);
+	assert_int_equal(failed, 0);
+}
+
+/* What a shell finds in these and another reader does not: each must be an
+ * error, or show the command, curl. */
+static const char *const hidden[] = {
+	/* arithmetic is read as if in double quotes */
+	"echo $(( '$(curl x)' ))",
+	"echo $(( $'\\x24(curl x)' ))",
+	"(( '$(curl x)' ))",
+	"echo $[ '$(curl x)' ]",
+	"a['$(curl x)']=1",
+	"a=(1); echo ${a['$(curl x)']}",
+	"for (( ; '$(curl x)'1 ; )) do break; done",
+	"x=abc; echo ${x:'$(curl x)'}",
+	"cat <<E\n$(( '$(curl x)' ))\nE",
+	"echo $(( '`curl x`' ))",
+	"declare a['$(curl x)']=1",
+	"a=(1); echo ${#a['$(curl x)']}",
+	"x=1; echo ${x['$(curl x)']+1}",
+	"cat <<E\n${a['$(curl x)']}\nE",
+	"x=abc; echo ${x:$'\\x24(curl x)'}",
+	"x=abc; echo ${x: -'$(curl x)'}",
+	"a[$'\\x24(curl x)']=1",
+	"echo $(( \"'$(curl x)'\" ))",
+	"echo $(( '\\'$(curl x)' ))",
+	"(( 1 # $(( '$(curl x)' )) ))\n))",
+	"echo $(( ${x:-'$(curl x)'} ))",
+	/* NAME[ goes on up to the bracket, over blanks */
+	"a[ #]; curl x",
+	"x=1 a[ #]; curl x",
+	"a[ <<'E' ]\ncurl x\nE",
+	">f a[ #]; curl x",
+	"coproc a[ ( #] ; curl x\n)",
+	"time a[ #]; curl x",
+	"a[ \"]\" #]; curl x",
+	"a[ $(echo ]) #]; curl x",
+	"a[[ #]]; curl x",
+	"a[ \\] #]; curl x",
+	"a\\\n[ #]; curl x",
+	"a[ $'\\']' #]; curl x",
+	"a[ ; curl x; ]=1",
+	"a[1|curl x]=1",
+	"a[\ncurl x\n]=1",
+	"export a[ ; curl x ; ]=1",
+	"a=(['$(curl x)']=1)",
+	"declare -A a; a=([ #]=1 ); curl x\n)",
+	"exec {a['$(curl x)']}>f",
+	/* no comment in a regular expression's parentheses */
+	"[[ a =~ ( #) ]] || curl x\n]]",
+	"[[ a =~ x( #) ]] || curl x\n]]",
+	"[[ a && b =~ ( #) ]] || curl x\n]]",
+	"[[ a =~ ()( #) ]] || curl x\n]]",
+	"[[ a =~ ((a) #) ]] || curl x\n]]",
+	"[[ a =~ ( <<E) ]] || curl x\nE\n]]",
+	"[[ a =~ (a ]] ) ]] || curl x",
+	"[[ a =~ (;) ]] || curl x",
+	"[[ a == @( #) ]] || curl x\n]]",
+};
+
+static void
+test_hidden(void **state unused_arg)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < nitems(hidden); i++) {
+		struct sh_script *s = sh_parse(hidden[i], strlen(hidden[i]));
+		bool seen = s->error[0] != '\0';
+
+		for (size_t k = 0; k < s->n; k++)
+			seen |= s->cmds[k].n_words > 0 &&
+			    strcmp(s->cmds[k].words[0].text, "curl") == 0;
+		if (!seen)
+			print_message("%s\n", hidden[i]);
+		failed += !seen;
+		sh_free(s);
+	}
 	assert_int_equal(failed, 0);
 }
 
@@ -372,6 +458,7 @@ main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_work),
 	};
