@@ -12,16 +12,18 @@ void
 sh_substitution(struct sh_parser *p)
 {
 	size_t outer = p->base_pending;
-	bool piped = p->piped;
+	bool piped = p->piped, substituted = p->substituted;
 
 	/* Its input is that of the command around it: piped stays. */
 	if (!sh_step(p, 0))
 		return;
 	p->base_pending = p->n_pending;
+	p->substituted = true;
 	sh_list_until(p, ')');
 	if (p->n_pending > p->base_pending)
 		sh_fail(p, "a here-document has no body");
 	p->base_pending = outer;
+	p->substituted = substituted;
 	p->piped = piped;
 }
 

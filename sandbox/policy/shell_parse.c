@@ -373,6 +373,7 @@ sh_nested(struct sh_parser *p, const char *text, size_t len)
 		.len = len,
 		.depth = p->depth + 1,
 		.piped = p->piped,
+		.substituted = p->substituted,
 		.work = p->work,
 		.max_work = p->max_work };
 

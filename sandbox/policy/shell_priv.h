@@ -19,7 +19,8 @@ struct sh_parser {
 	size_t len, at;
 	unsigned depth;
 	bool failed;
-	bool piped; /* commands here have a pipe for standard input */
+	bool substituted; /* within $(...), <(...) or >(...) */
+	bool piped;       /* commands here have a pipe for standard input */
 	struct sh_pending pending[16];
 	size_t n_pending;
 	size_t base_pending;   /* of them: those of the text around this one */

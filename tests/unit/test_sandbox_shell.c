@@ -177,6 +177,9 @@ static const struct {
 	{ "cat <<-E\n\ta\n\tE\nc", "[cat]<<:[\ta\n] [c]" },
 	{ "cat <<A <<B\n1\nA\n2\nB\nc", "[cat]<<:[1\n]<<:[2\n] [c]" },
 	{ "cat <<E\na\\\nE\nb\nE\nc", "[cat]<<:[a\\\nE\nb\n] [c]" },
+	{ "cat <<'E'\nE\\\n\nE\nc", "[cat]<<:[E\\\n\n] [c]" },
+	{ "x=$(cat <<E\nf(E)\nE\n); (cat <<E\nE)\nE\n)",
+	    "{x=$(cat <<E\nf(E)\nE\n)} [cat]<<:[f(E)\n] [cat]<<:[E)\n]" },
 	{ "cat <<\\E; d\n$(a)\nE", "[cat]<<:[$(a)\n] [d]" },
 	{ "a <<E | b\nx\nE", "[a]<<:[x\n] |[b]" },
 	{ "a <<E", "[a]<<:[]" },
@@ -265,6 +268,29 @@ static const char *const hidden[] = {
 	"[[ a =~ (a ]] ) ]] || curl x",
 	"[[ a =~ (;) ]] || curl x",
 	"[[ a == @( #) ]] || curl x\n]]",
+	/* a here-document ended by a joined line */
+	"cat <<E\nE\\\n\ncurl x\nE",
+	"cat <<foo\nfo\\\no\ncurl x\nfoo",
+	"cat <<-E\n	E\\\n\ncurl x\nE",
+	"cat <<-foo\n	fo\\\no\ncurl x\nfoo",
+	"cat <<E\n\\\nE\ncurl x\nE",
+	"cat <<-E\n	\\\n	E\ncurl x\nE",
+	"cat <<E\nE\\\n\\\n\ncurl x\nE",
+	/* and by a line with the parenthesis that closes the substitution */
+	"x=$(cat <<E\nhi\nE); curl x\nE\n)",
+	"x=$(cat <<E\nhi\nE ); curl x\nE\n)",
+	"cat <(cat <<E\nhi\nE); curl x\nE\n)",
+	"x=$(cat <<E\nhi\nEfoo); curl x\nE\n)",
+	"x=$(cat <<'E'\nhi\nE); curl x\nE\n)",
+	"x=$(cat <<-E\nhi\n	E); curl x\nE\n)",
+	"x=$(cat <<E\nhi\nE\\\n); curl x\nE\n)",
+	/* escapes in $'...' */
+	"$'\\x{63}url' x",
+	"$'\\x{063}url' x",
+	"$'\\x{63url' x",
+	"echo $'\\c\\' '; curl x #'",
+	"echo $'\\c'; curl x #'",
+	"echo $'\\c\\\\' ; curl x #'",
 };
 
 static void
