@@ -275,7 +275,7 @@ static void
 pipeline(struct sh_parser *p)
 {
 	const bool piped = p->piped;
-	bool prefix = true;
+	bool prefix = true, pattern = false;
 
 	while (prefix && !p->failed) {
 		sh_blanks(p);
@@ -291,6 +291,7 @@ pipeline(struct sh_parser *p)
 				return;
 		} else {
 			prefix = sh_take_keyword(p, "!");
+			pattern |= prefix && sh_ahead(p, 0) == '(';
 		}
 	}
 	for (;;) {
@@ -303,6 +304,10 @@ pipeline(struct sh_parser *p)
 		sh_newlines(p);
 	}
 	p->piped = piped;
+	/* What is seen counts, but with extglob it is a word and may end
+	 * elsewhere. */
+	if (pattern)
+		sh_fail(p, "\"!(\" may be a pattern");
 }
 
 static void

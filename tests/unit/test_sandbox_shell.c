@@ -100,7 +100,8 @@ static const struct {
 	{ "f() { a; }; function g { b; }; function h() (c); f",
 	    "[a] [b] [c] [f]" },
 	{ "coproc X { y; }; coproc z w", "|[y] |[z][w]" },
-	{ "!(rm z)", "[rm][z]" },
+	{ "!(rm z)", "[rm][z] ERROR" },
+	{ "! (rm z)", "[rm][z]" },
 	{ "if a; then b", "[a] [b] ERROR" },
 	{ "fi", " ERROR" },
 	{ "a;;b", "[a] ERROR" },
@@ -291,6 +292,8 @@ static const char *const hidden[] = {
 	"echo $'\\c\\' '; curl x #'",
 	"echo $'\\c'; curl x #'",
 	"echo $'\\c\\\\' ; curl x #'",
+	/* a pattern that looks like a subshell */
+	"shopt -s extglob\n!( #); curl x\n)",
 };
 
 static void
