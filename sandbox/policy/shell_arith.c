@@ -90,6 +90,10 @@ sh_arith(struct sh_parser *p, bool *ret_plain)
 	/* What can't be read now may hide where it ends: no other way. */
 	if (p->failed)
 		return false;
+	if (sh_ahead(p, 0) == ')' && sh_joined(p, 1)) {
+		sh_fail(p, "a line ends within \"))\"");
+		return false;
+	}
 	if (sh_ahead(p, 0) == ')' && sh_ahead(p, 1) == ')') {
 		p->at += 2;
 		p->out->evaluates |= m.names;

@@ -220,6 +220,8 @@ parenthesis(struct sh_parser *p)
 		p->at -= 2;
 	}
 	p->at++;
+	if (sh_joined(p, 0) && sh_peek(p) == '(')
+		sh_fail(p, "a line ends within \"((\"");
 	sh_list_until(p, ')');
 	sh_compound_redirections(p);
 }

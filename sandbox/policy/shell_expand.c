@@ -39,6 +39,10 @@ sh_backquote(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 	p->at++;
 	while (sh_ahead(p, 0) != '`' && sh_ahead(p, 0) >= 0) {
 		next = sh_ahead(p, 1);
+		if (sh_joined(p, 0)) { /* before all else */
+			p->at += 2;
+			continue;
+		}
 		if (sh_ahead(p, 0) == '\\' &&
 		    (next == '$' || next == '`' || next == '\\')) {
 			p->at++;
@@ -114,7 +118,7 @@ parameter(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 	    strchr("@*#?-$!", sh_ahead(p, 0)) != NULL)
 		p->at++;
 	sh_computed(p, d, p->s + name, p->at - name);
-	if (p->at == name && sh_ahead(p, 0) != '}')
+	if (sh_joined(p, 0) || (p->at == name && sh_ahead(p, 0) != '}'))
 		sh_fail(p, "${...} is none of the known forms");
 	if (sh_ahead(p, 0) == '[') {
 		p->at++;
@@ -128,6 +132,8 @@ parameter(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 	while (!p->failed && (c = sh_ahead(p, 0)) != '}') {
 		if (c < 0)
 			sh_fail(p, "${ is not closed");
+		else if (sh_joined(p, 0))
+			sh_fail(p, "a line ends within an expansion");
 		else if (arith)
 			sh_arith_step(p, &m);
 		/* Shells differ in what it quotes here. */
@@ -148,7 +154,7 @@ expansion(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 	bool plain = true;
 	int c = sh_ahead(p, 1);
 
-	if (c == '\\' && sh_ahead(p, 2) == '\n')
+	if (sh_joined(p, 1) || (c == '(' && sh_joined(p, 2)))
 		sh_fail(p, "a line ends within an expansion");
 	if (!sh_step(p, 0))
 		return;
@@ -186,6 +192,8 @@ expansion(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 		name = p->at - 1;
 		while (sh_is_name(sh_ahead(p, 0)))
 			p->at++;
+		if (sh_joined(p, 0)) /* the name may go on */
+			sh_fail(p, "a line ends within an expansion");
 		sh_computed(p, d, p->s + name, p->at - name);
 	} else if (c > 0 && strchr("@*#?-$!0123456789", c) != NULL) {
 		sh_computed(p, d, p->s + p->at - 1, 1);

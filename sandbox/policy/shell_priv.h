@@ -35,6 +35,7 @@ void *sh_grow(struct sh_script *s, void *array, size_t n, size_t size);
 
 /* shell_draft.c: characters; -1 is the end of the text. */
 int sh_ahead(const struct sh_parser *p, size_t n);
+bool sh_joined(const struct sh_parser *p, size_t n); /* \ and a newline there */
 /* A backslash and a newline go; the next character, not consumed. */
 int sh_peek(struct sh_parser *p);
 bool sh_is_meta(int c); /* ends a word; so does the end of the text */

@@ -264,6 +264,8 @@ sh_redirection(struct sh_parser *p, size_t cmd, size_t fd_len)
 		return;
 	}
 	r.op = operators[i].op;
+	if (r.op == SH_HEREDOC && sh_joined(p, 0)) /* a '-' may follow */
+		sh_fail(p, "a line ends within an operator");
 	out = operators[i].text[0] == '>';
 	if (r.op == SH_DUP && !out && r.fd < 0)
 		r.fd = 0;

@@ -117,6 +117,8 @@ static const struct {
 	{ "a[i]; a[bc]*", "[*a[i]] [*a[bc]*]" },
 	{ "a=([ab]* [$(x)]=1)", "{a=([ab]* [$(x)]=1)} [x] [x]" },
 	{ "a=(1 $(b) [k]=v); c", "{a=(1 $(b) [k]=v)} [b] [c]" },
+	{ "declare -i i", "[declare][-i][i] EVALUATES" },
+	{ "export PS1='[$(a)]'", "[export][PS1=[$(a)]]" },
 	{ "export A=(x) B", "[export][$A=(x)][B]" },
 	{ "'A'=1 \"B=2\"", "[A=1][B=2]" },
 	{ "A={b,c}", "{A={b,c}}" },
@@ -294,6 +296,23 @@ static const char *const hidden[] = {
 	"echo $'\\c\\\\' ; curl x #'",
 	/* a pattern that looks like a subshell */
 	"shopt -s extglob\n!( #); curl x\n)",
+	/* joined lines within names and operators */
+	"x=abc; echo ${x\\\n:'$(curl x)'}",
+	"a=ec; aho=curl; $a\\\nho x",
+	"(\\\n( '$(curl x)' ))",
+	"x=`cat <<E\nE\\\\\\\n\n\ncurl x\nE\n`",
+	"cat <<\\\n-E\n'\n	E\ncurl x #'",
+	"a=ec; aho=curl; \"$a\\\nho\" x",
+	"a=ec; aho=curl; ${a\\\nho} x",
+	"echo $(( '$(curl x)' )\\\n)",
+	"echo $(\\\n( '$(curl x)' ))",
+	"echo ${a\\\n['$(curl x)']}",
+	/* what a declaration evaluates */
+	"declare 'a[$(curl x)]=1'",
+	"declare \"a[\\$(curl x)]=1\"",
+	"declare \\a['$(curl x)']=1",
+	"declare a'[`curl x`]=1'",
+	"declare -r 'a[$(curl x)]=1'",
 };
 
 static void
