@@ -41,6 +41,8 @@ subscript(struct sh_parser *p, struct sh_draft *d, enum sh_place place)
 	assigns = c == '=' || (c == '+' && sh_ahead(p, 1) == '=');
 	if (m.meta || (m.blank && (!assigns || place != SH_PREFIX)))
 		sh_fail(p, "a subscript of several words");
+	if (sh_joined(p, 0) || (c == '+' && sh_joined(p, 1)))
+		sh_fail(p, "a line ends behind a subscript");
 	if (p->failed)
 		return true;
 	if (!assigns || place == SH_ELEMENT) {

@@ -313,6 +313,9 @@ static const char *const hidden[] = {
 	"declare \\a['$(curl x)']=1",
 	"declare a'[`curl x`]=1'",
 	"declare -r 'a[$(curl x)]=1'",
+	/* a line joined behind a subscript */
+	"a[0]\\\n=1 a[ #]; curl x",
+	"a[0]+\\\n=1 a[ #]; curl x",
 };
 
 static void
