@@ -64,6 +64,38 @@ sh_arith_end(struct sh_parser *p, const struct sh_math *m)
 		sh_fail(p, "quotes in arithmetic");
 }
 
+/* Parentheses match for one who counts them and knows nothing but quotes: bash
+ * does so in the end, and takes the text for commands when they don't. */
+static bool
+balanced(const char *s, size_t len)
+{
+	size_t depth = 0;
+	bool brace = false;
+	char quote = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (quote != 0 && strchr("()`", s[i]) != NULL)
+			return false;
+		if (s[i] == '\\' && quote != '\'') {
+			if (++i < len && strchr("()", s[i]) != NULL)
+				return false;
+		} else if (s[i] == quote) {
+			if (brace)
+				return false;
+			quote = 0;
+		} else if (quote == 0 && (s[i] == '\'' || s[i] == '"')) {
+			quote = s[i];
+		} else if (quote == '"' && (s[i] == '{' || s[i] == '}')) {
+			brace = s[i] == '{';
+		} else if (s[i] == '(') {
+			depth++;
+		} else if (s[i] == ')' && depth-- == 0) {
+			return false;
+		}
+	}
+	return depth == 0 && quote == 0;
+}
+
 /* It evaluates what variables hold, and that may hold a[$(...)]. */
 bool
 sh_arith(struct sh_parser *p, bool *ret_plain)
@@ -95,6 +127,9 @@ sh_arith(struct sh_parser *p, bool *ret_plain)
 		return false;
 	}
 	if (sh_ahead(p, 0) == ')' && sh_ahead(p, 1) == ')') {
+		if (sh_step(p, (p->at - start) / 16) &&
+		    !balanced(p->s + start, p->at - start))
+			sh_fail(p, "arithmetic, or commands");
 		p->at += 2;
 		p->out->evaluates |= m.names;
 		sh_arith_end(p, &m);

@@ -185,6 +185,10 @@ coproc_command(struct sh_parser *p)
 	p->piped = true;
 	sh_command(p);
 	p->piped = piped;
+	/* Behind what may be the name, NAME[ goes on over blanks. */
+	if (memchr(p->s + start, '[',
+		(p->at < p->len ? p->at : p->len) - start) != NULL)
+		sh_fail(p, "a bracket behind coproc");
 }
 
 static const struct {

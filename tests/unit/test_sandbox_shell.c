@@ -316,6 +316,11 @@ static const char *const hidden[] = {
 	/* a line joined behind a subscript */
 	"a[0]\\\n=1 a[ #]; curl x",
 	"a[0]+\\\n=1 a[ #]; curl x",
+	/* arithmetic only as long as its parentheses match */
+	"echo $(( curl x$(cat <<E\nhi\n)\nE\n) ))",
+	"echo $(( curl x; $(case a in a) ;; esac) ))",
+	"echo $(( curl x; $(echo \\() ))",
+	"coproc echo a[ #]; curl x",
 };
 
 static void
