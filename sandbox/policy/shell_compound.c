@@ -70,7 +70,7 @@ for_command(struct sh_parser *p)
 	sh_blanks(p);
 	if (sh_ahead(p, 0) == '(' && sh_ahead(p, 1) == '(') {
 		p->at += 2;
-		if (!sh_arith(p))
+		if (!sh_arith(p, NULL))
 			sh_fail(p, "for (( is not closed");
 	} else {
 		sh_one_word(p, &name);
@@ -174,8 +174,9 @@ coproc_command(struct sh_parser *p)
 
 	sh_blanks(p);
 	start = p->at;
+	/* The name of an array is no name: it may go on over blanks. */
 	if (sh_plain_word(p, word, sizeof word, &end) &&
-	    !sh_is_one_of(word, starts)) {
+	    strchr(word, '[') == NULL && !sh_is_one_of(word, starts)) {
 		p->at = end;
 		sh_blanks(p);
 		if (sh_ahead(p, 0) != '(' && !sh_at_keyword(p, starts))
@@ -184,6 +185,10 @@ coproc_command(struct sh_parser *p)
 	p->piped = true;
 	sh_command(p);
 	p->piped = piped;
+	/* Behind what may be the name, NAME[ goes on over blanks. */
+	if (memchr(p->s + start, '[',
+		(p->at < p->len ? p->at : p->len) - start) != NULL)
+		sh_fail(p, "a bracket behind coproc");
 }
 
 static const struct {
@@ -212,13 +217,15 @@ parenthesis(struct sh_parser *p)
 {
 	if (sh_ahead(p, 1) == '(') {
 		p->at += 2;
-		if (sh_arith(p)) {
+		if (sh_arith(p, NULL)) {
 			sh_compound_redirections(p);
 			return;
 		}
 		p->at -= 2;
 	}
 	p->at++;
+	if (sh_joined(p, 0) && sh_peek(p) == '(')
+		sh_fail(p, "a line ends within \"((\"");
 	sh_list_until(p, ')');
 	sh_compound_redirections(p);
 }

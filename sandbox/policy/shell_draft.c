@@ -41,10 +41,16 @@ sh_ahead(const struct sh_parser *p, size_t n)
 	return p->at + n < p->len ? (unsigned char)p->s[p->at + n] : -1;
 }
 
+bool
+sh_joined(const struct sh_parser *p, size_t n)
+{
+	return sh_ahead(p, n) == '\\' && sh_ahead(p, n + 1) == '\n';
+}
+
 int
 sh_peek(struct sh_parser *p)
 {
-	while (sh_ahead(p, 0) == '\\' && sh_ahead(p, 1) == '\n')
+	while (sh_joined(p, 0))
 		p->at += 2;
 	return sh_ahead(p, 0);
 }

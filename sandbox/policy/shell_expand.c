@@ -12,16 +12,18 @@ void
 sh_substitution(struct sh_parser *p)
 {
 	size_t outer = p->base_pending;
-	bool piped = p->piped;
+	bool piped = p->piped, substituted = p->substituted;
 
 	/* Its input is that of the command around it: piped stays. */
 	if (!sh_step(p, 0))
 		return;
 	p->base_pending = p->n_pending;
+	p->substituted = true;
 	sh_list_until(p, ')');
 	if (p->n_pending > p->base_pending)
 		sh_fail(p, "a here-document has no body");
 	p->base_pending = outer;
+	p->substituted = substituted;
 	p->piped = piped;
 }
 
@@ -37,6 +39,10 @@ sh_backquote(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 	p->at++;
 	while (sh_ahead(p, 0) != '`' && sh_ahead(p, 0) >= 0) {
 		next = sh_ahead(p, 1);
+		if (sh_joined(p, 0)) { /* before all else */
+			p->at += 2;
+			continue;
+		}
 		if (sh_ahead(p, 0) == '\\' &&
 		    (next == '$' || next == '`' || next == '\\')) {
 			p->at++;
@@ -94,79 +100,13 @@ sh_skim(struct sh_parser *p, bool in_quotes)
 	sh_draft_clear(&d);
 }
 
-/* Arithmetic evaluates what variables hold, and that may hold a[$(...)]. */
-bool
-sh_arith(struct sh_parser *p)
-{
-	const size_t start = p->at;
-	const bool failed = p->failed;
-	size_t depth = 0, back;
-	bool names = false, good = false;
-	char error[sizeof p->out->error];
-	int c;
-
-	memcpy(error, p->out->error, sizeof error);
-	if (!sh_step(p, 0))
-		return false;
-	while (!p->failed && (c = sh_ahead(p, 0)) >= 0) {
-		if (c == ')' && depth == 0)
-			break;
-		if (c == '(') {
-			depth++;
-			p->at++;
-		} else if (c == ')') {
-			depth--;
-			p->at++;
-		} else if (c == '<' || c == '>') {
-			p->at++; /* no process substitution here */
-		} else {
-			names |= sh_is_name_start(c) || c == '$';
-			sh_skim(p, false);
-		}
-	}
-	good = !p->failed && sh_ahead(p, 0) == ')' && sh_ahead(p, 1) == ')';
-	if (good) {
-		p->at += 2;
-		p->out->evaluates |= names;
-	} else {
-		back = p->at - start;
-		p->at = start;
-		p->failed = failed;
-		memcpy(p->out->error, error, sizeof error);
-		(void)sh_step(p, back);
-	}
-	return good;
-}
-
-/* A subscript or $[...], from behind the bracket to behind the other. */
-void
-sh_brackets(struct sh_parser *p)
-{
-	size_t depth = 0;
-	int c;
-
-	while (!p->failed) {
-		c = sh_ahead(p, 0);
-		if (c < 0) {
-			sh_fail(p, "a bracket is not closed");
-		} else if (c == ']' && depth == 0) {
-			p->at++;
-			return;
-		} else if (c == '[' || c == ']') {
-			depth += c == '[' ? 1 : (size_t)-1;
-			p->at++;
-		} else {
-			p->out->evaluates |= sh_is_name_start(c);
-			sh_skim(p, false);
-		}
-	}
-}
-
 /* From behind "${" to behind the brace. */
 static void
 parameter(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 {
+	struct sh_math m = { 0 };
 	size_t name;
+	bool arith;
 	int c = sh_ahead(p, 0);
 
 	if ((c == '!' || c == '#') && sh_ahead(p, 1) != '}')
@@ -178,27 +118,31 @@ parameter(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 	    strchr("@*#?-$!", sh_ahead(p, 0)) != NULL)
 		p->at++;
 	sh_computed(p, d, p->s + name, p->at - name);
-	if (p->at == name && sh_ahead(p, 0) != '}')
+	if (sh_joined(p, 0) || (p->at == name && sh_ahead(p, 0) != '}'))
 		sh_fail(p, "${...} is none of the known forms");
 	if (sh_ahead(p, 0) == '[') {
 		p->at++;
-		sh_brackets(p);
+		(void)sh_brackets(p);
 	}
 	/* ${x@P} is expanded like a prompt: substitutions run; ${x:n} is
 	 * arithmetic. */
-	if (sh_ahead(p, 0) == '@' ||
-	    (sh_ahead(p, 0) == ':' && sh_ahead(p, 1) > 0 &&
-		strchr("-=?+", sh_ahead(p, 1)) == NULL))
-		p->out->evaluates = true;
+	arith = sh_ahead(p, 0) == ':' && sh_ahead(p, 1) > 0 &&
+	    strchr("-=?+", sh_ahead(p, 1)) == NULL;
+	p->out->evaluates |= arith || sh_ahead(p, 0) == '@';
 	while (!p->failed && (c = sh_ahead(p, 0)) != '}') {
 		if (c < 0)
 			sh_fail(p, "${ is not closed");
+		else if (sh_joined(p, 0))
+			sh_fail(p, "a line ends within an expansion");
+		else if (arith)
+			sh_arith_step(p, &m);
 		/* Shells differ in what it quotes here. */
 		else if (c == '\'' && in_quotes)
 			sh_fail(p, "a single quote in \"${...}\"");
 		else
 			sh_skim(p, in_quotes);
 	}
+	sh_arith_end(p, &m);
 	p->at++;
 }
 
@@ -207,9 +151,10 @@ static void
 expansion(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 {
 	size_t start = p->at, name;
+	bool plain = true;
 	int c = sh_ahead(p, 1);
 
-	if (c == '\\' && sh_ahead(p, 2) == '\n')
+	if (sh_joined(p, 1) || (c == '(' && sh_joined(p, 2)))
 		sh_fail(p, "a line ends within an expansion");
 	if (!sh_step(p, 0))
 		return;
@@ -228,7 +173,10 @@ expansion(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 		sh_computed(p, d, NULL, 0);
 		if (sh_ahead(p, 0) == '(') {
 			p->at++;
-			if (!sh_arith(p)) {
+			if (!sh_arith(p, &plain)) {
+				/* Other shells take it for arithmetic. */
+				if (!plain)
+					sh_fail(p, "quotes behind \"$((\"");
 				p->at--;
 				sh_substitution(p);
 			}
@@ -239,11 +187,13 @@ expansion(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 		parameter(p, d, in_quotes);
 	} else if (c == '[') {
 		sh_computed(p, d, NULL, 0);
-		sh_brackets(p);
+		(void)sh_brackets(p);
 	} else if (sh_is_name_start(c)) {
 		name = p->at - 1;
 		while (sh_is_name(sh_ahead(p, 0)))
 			p->at++;
+		if (sh_joined(p, 0)) /* the name may go on */
+			sh_fail(p, "a line ends within an expansion");
 		sh_computed(p, d, p->s + name, p->at - name);
 	} else if (c > 0 && strchr("@*#?-$!0123456789", c) != NULL) {
 		sh_computed(p, d, p->s + p->at - 1, 1);

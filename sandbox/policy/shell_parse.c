@@ -203,6 +203,22 @@ function_parens(struct sh_parser *p)
 		p->at++;
 }
 
+/* declare evaluates the index of "a[...]=1" however it is quoted, and makes
+ * variables whose values are evaluated. */
+static void
+look_at_declared(struct sh_parser *p, const struct sh_word *w)
+{
+	size_t name = strcspn(w->text, "=");
+
+	if ((w->text[0] == '-' || w->text[0] == '+' || w->text[0] == '$') &&
+	    strpbrk(w->text, "in$") != NULL)
+		p->out->evaluates = true;
+	if ((w->flags & (SH_QUOTED | SH_ASSIGN)) == SH_QUOTED &&
+	    memchr(w->text, '[', name) != NULL &&
+	    strpbrk(w->text, "$`") != NULL)
+		sh_fail(p, "an index that a declaration evaluates");
+}
+
 static void
 take_words(struct sh_parser *p, struct sh_cmd *c)
 {
@@ -214,6 +230,8 @@ take_words(struct sh_parser *p, struct sh_cmd *c)
 
 	sh_word(p, place, &words, &n);
 	for (size_t i = 0; i < n; i++) {
+		if (place == SH_DECLARE)
+			look_at_declared(p, &words[i]);
 		if (c->n_words == 0 && sh_is_assignment(&words[i])) {
 			c->assigns = sh_grow(p->out, c->assigns, c->n_assigns,
 			    sizeof *c->assigns);
@@ -275,7 +293,7 @@ static void
 pipeline(struct sh_parser *p)
 {
 	const bool piped = p->piped;
-	bool prefix = true;
+	bool prefix = true, pattern = false;
 
 	while (prefix && !p->failed) {
 		sh_blanks(p);
@@ -291,6 +309,7 @@ pipeline(struct sh_parser *p)
 				return;
 		} else {
 			prefix = sh_take_keyword(p, "!");
+			pattern |= prefix && sh_ahead(p, 0) == '(';
 		}
 	}
 	for (;;) {
@@ -303,6 +322,10 @@ pipeline(struct sh_parser *p)
 		sh_newlines(p);
 	}
 	p->piped = piped;
+	/* What is seen counts, but with extglob it is a word and may end
+	 * elsewhere. */
+	if (pattern)
+		sh_fail(p, "\"!(\" may be a pattern");
 }
 
 static void
@@ -373,6 +396,7 @@ sh_nested(struct sh_parser *p, const char *text, size_t len)
 		.len = len,
 		.depth = p->depth + 1,
 		.piped = p->piped,
+		.substituted = p->substituted,
 		.work = p->work,
 		.max_work = p->max_work };
 

@@ -19,7 +19,8 @@ struct sh_parser {
 	size_t len, at;
 	unsigned depth;
 	bool failed;
-	bool piped; /* commands here have a pipe for standard input */
+	bool substituted; /* within $(...), <(...) or >(...) */
+	bool piped;       /* commands here have a pipe for standard input */
 	struct sh_pending pending[16];
 	size_t n_pending;
 	size_t base_pending;   /* of them: those of the text around this one */
@@ -34,6 +35,7 @@ void *sh_grow(struct sh_script *s, void *array, size_t n, size_t size);
 
 /* shell_draft.c: characters; -1 is the end of the text. */
 int sh_ahead(const struct sh_parser *p, size_t n);
+bool sh_joined(const struct sh_parser *p, size_t n); /* \ and a newline there */
 /* A backslash and a newline go; the next character, not consumed. */
 int sh_peek(struct sh_parser *p);
 bool sh_is_meta(int c); /* ends a word; so does the end of the text */
@@ -76,11 +78,22 @@ void sh_backquote(struct sh_parser *p, struct sh_draft *d, bool in_quotes);
 void sh_substitution(struct sh_parser *p);
 /* One step through text whose words don't matter, only what they start. */
 void sh_skim(struct sh_parser *p, bool in_quotes);
+
+/* shell_arith.c: what was seen of arithmetic, outside of expansions. */
+struct sh_math {
+	bool odd;    /* quotes that can't be told: it is not to be read */
+	bool quoted; /* within double quotes */
+	bool names;
+	bool blank, meta; /* a blank; what else ends a word or a command */
+};
+void sh_arith_step(struct sh_parser *p, struct sh_math *m);
+void sh_arith_end(struct sh_parser *p, const struct sh_math *m);
 /* From behind a bracket to behind the one that closes it. */
-void sh_brackets(struct sh_parser *p);
+struct sh_math sh_brackets(struct sh_parser *p);
 /* Arithmetic, up to the parenthesis that closes it; p->at is behind "((". True:
- * it was ended by "))", and is consumed. False: p->at is as it was. */
-bool sh_arith(struct sh_parser *p);
+ * it was ended by "))", and is consumed. False: p->at is as it was, or it
+ * failed. ret_plain, or NULL: no quote was in it that can't be told. */
+bool sh_arith(struct sh_parser *p, bool *ret_plain);
 
 /* shell_brace.c: a draft becomes one word or several. */
 void sh_expand_braces(
@@ -89,8 +102,10 @@ void sh_expand_braces(
 /* shell_word.c */
 enum sh_place {
 	SH_ARGUMENT,
-	SH_PREFIX, /* assignments may stand here */
-	SH_DECLARE /* arguments of declare, export, ... */
+	SH_PREFIX,  /* assignments may stand here */
+	SH_DECLARE, /* arguments of declare, export, ... */
+	SH_ELEMENT, /* of an array: [...]= may start it */
+	SH_REGEX    /* behind =~ */
 };
 /* Reads one word; adds to *words. */
 void sh_word(struct sh_parser *p, enum sh_place place, struct sh_word **words,

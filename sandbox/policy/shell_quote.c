@@ -52,11 +52,13 @@ digits(struct sh_parser *p, int base, int max)
 }
 
 static void
-put_unicode(struct sh_draft *d, long v)
+put_unicode(struct sh_parser *p, struct sh_draft *d, long v)
 {
 	utf8proc_uint8_t u[4];
 	utf8proc_ssize_t n = utf8proc_encode_char((utf8proc_int32_t)v, u);
 
+	if (n <= 0 || (v >= 0xd800 && v < 0xe000))
+		sh_fail(p, "no character in $'...'");
 	for (utf8proc_ssize_t i = 0; i < n; i++)
 		sh_put(d, u[i], false);
 }
@@ -80,6 +82,8 @@ ansi_escape(struct sh_parser *p, struct sh_draft *d)
 	}
 	if (c >= '0' && c <= '7') {
 		v = digits(p, 8, 3) & 0xff;
+	} else if (c == 'x' && sh_ahead(p, 1) == '{') {
+		sh_fail(p, "\\x{ in $'...'"); /* how long is for the shell */
 	} else if (c == 'x') {
 		p->at++;
 		v = digits(p, 16, 2);
@@ -87,12 +91,12 @@ ansi_escape(struct sh_parser *p, struct sh_draft *d)
 		p->at++;
 		v = digits(p, 16, c == 'u' ? 4 : 8);
 		if (v > 0) {
-			put_unicode(d, v);
+			put_unicode(p, d, v);
 			return;
 		}
-	} else if (c == 'c' && sh_ahead(p, 1) >= 0) {
-		v = sh_ahead(p, 1) & 0x1f;
-		p->at += 2;
+	} else if (c == 'c') {
+		/* A backslash, a quote behind it: taken in two ways. */
+		sh_fail(p, "\\c in $'...'");
 	} else {
 		sh_put(d, '\\', false);
 		return;
@@ -170,6 +174,7 @@ sh_body(struct sh_parser *p, const char *text, size_t len, struct sh_word *ret)
 		.len = len,
 		.depth = p->depth + 1,
 		.piped = p->piped,
+		.substituted = p->substituted,
 		.work = p->work,
 		.max_work = p->max_work };
 	struct sh_draft d = { 0 };

@@ -1,6 +1,7 @@
 /* shell_redir.c - redirections and here-documents. */
 #include "common/compat.h"
 
+#include "common/log.h"
 #include "sandbox/policy/shell_priv.h"
 
 /* --- here-documents --------------------------------------------------------
@@ -35,6 +36,37 @@ is_delimiter(const struct sh_pending *h, const char *line, size_t len)
 	return len == h->delim_len && memcmp(line, h->delim, len) == 0;
 }
 
+/* Does bash end the body in a way that other shells don't? At a line that is
+ * the delimiter once its parts are joined; within "$(", at one that begins with
+ * it and has the closing parenthesis somewhere behind. */
+static bool
+ends_oddly(const struct sh_parser *p, const struct sh_pending *h,
+    const char *line, size_t len)
+{
+	size_t n = 0;
+	char *joined = xmalloc(len + 1), *at = joined;
+	bool odd;
+
+	for (size_t i = 0; i < len; i++) {
+		if (!h->literal && line[i] == '\\' && i + 1 < len) {
+			if (line[++i] == '\n')
+				continue;
+			joined[n++] = '\\';
+		}
+		joined[n++] = line[i];
+	}
+	odd = n < len && is_delimiter(h, joined, n);
+	while (h->tabs && n > 0 && *at == '\t') {
+		at++;
+		n--;
+	}
+	odd |= p->substituted && n > h->delim_len &&
+	    memcmp(at, h->delim, h->delim_len) == 0 &&
+	    memchr(at + h->delim_len, ')', n - h->delim_len) != NULL;
+	free(joined);
+	return odd;
+}
+
 void
 sh_take_body(struct sh_parser *p, const struct sh_pending *h)
 {
@@ -47,6 +79,8 @@ sh_take_body(struct sh_parser *p, const struct sh_pending *h)
 		p->at = stop < p->len ? stop + 1 : stop;
 		if (is_delimiter(h, p->s + end, stop - end))
 			break;
+		if (ends_oddly(p, h, p->s + end, stop - end))
+			sh_fail(p, "a here-document that may end early");
 		end = p->at;
 	}
 	if (h->literal)
@@ -230,6 +264,8 @@ sh_redirection(struct sh_parser *p, size_t cmd, size_t fd_len)
 		return;
 	}
 	r.op = operators[i].op;
+	if (r.op == SH_HEREDOC && sh_joined(p, 0)) /* a '-' may follow */
+		sh_fail(p, "a line ends within an operator");
 	out = operators[i].text[0] == '>';
 	if (r.op == SH_DUP && !out && r.fd < 0)
 		r.fd = 0;

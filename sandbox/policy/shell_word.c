@@ -23,37 +23,45 @@ is_plain_name(const struct sh_draft *d)
 	return true;
 }
 
-/* NAME[...] where an assignment may stand: the bracket may hold blanks. */
+/* NAME[...] where an assignment may stand, at the bracket. bash takes all up to
+ * the other one for a part of the word, but not before declare's arguments;
+ * another shell never does. What they read alike is read. */
 static bool
-subscript(struct sh_parser *p, struct sh_draft *d)
+subscript(struct sh_parser *p, struct sh_draft *d, enum sh_place place)
 {
-	size_t start = p->at, back;
-	bool failed = p->failed, evaluates = p->out->evaluates;
-	char error[sizeof p->out->error];
+	const size_t start = p->at;
+	const bool evaluates = p->out->evaluates;
+	struct sh_math m;
+	bool assigns;
+	int c;
 
-	memcpy(error, p->out->error, sizeof error);
 	p->at++;
-	sh_brackets(p);
-	if (!p->failed &&
-	    (sh_ahead(p, 0) == '=' ||
-		(sh_ahead(p, 0) == '+' && sh_ahead(p, 1) == '='))) {
-		sh_put_source(p, d, start);
-		if (sh_ahead(p, 0) == '+') {
-			sh_put(d, '+', true);
-			p->at++;
-		}
-		sh_put(d, '=', true);
-		p->at++;
-		d->assign = true;
+	m = sh_brackets(p);
+	c = sh_ahead(p, 0);
+	assigns = c == '=' || (c == '+' && sh_ahead(p, 1) == '=');
+	if (m.meta || (m.blank && (!assigns || place != SH_PREFIX)))
+		sh_fail(p, "a subscript of several words");
+	if (sh_joined(p, 0) || (c == '+' && sh_joined(p, 1)))
+		sh_fail(p, "a line ends behind a subscript");
+	if (p->failed)
 		return true;
+	if (!assigns || place == SH_ELEMENT) {
+		size_t back = p->at - start;
+
+		p->at = start;
+		p->out->evaluates = evaluates;
+		(void)sh_step(p, back);
+		return false;
 	}
-	back = p->at - start;
-	p->at = start;
-	p->failed = failed;
-	p->out->evaluates = evaluates;
-	memcpy(p->out->error, error, sizeof error);
-	(void)sh_step(p, back);
-	return false;
+	sh_put_source(p, d, start);
+	if (c == '+') {
+		sh_put(d, '+', true);
+		p->at++;
+	}
+	sh_put(d, '=', true);
+	p->at++;
+	d->assign = true;
+	return true;
 }
 
 /* NAME=( ... ), at the parenthesis. */
@@ -68,7 +76,7 @@ array(struct sh_parser *p, struct sh_draft *d)
 		sh_newlines(p);
 		if (p->failed || !sh_at_word(p))
 			break;
-		sh_word(p, SH_ARGUMENT, &words, &n);
+		sh_word(p, SH_ELEMENT, &words, &n);
 	}
 	if (!p->failed && sh_ahead(p, 0) != ')')
 		sh_fail(p, "an array is not closed");
@@ -78,8 +86,8 @@ array(struct sh_parser *p, struct sh_draft *d)
 		sh_put_source(p, d, start);
 }
 
-/* ?(a|b) and its like, at the parenthesis. Without the option it is a mistake
- * of syntax, and nothing runs. */
+/* ?(a|b) and its like, at the parenthesis, or one of a regular expression.
+ * Without the option it is a mistake of syntax, and nothing runs. */
 static void
 extended_glob(struct sh_parser *p, struct sh_draft *d)
 {
@@ -93,6 +101,10 @@ extended_glob(struct sh_parser *p, struct sh_draft *d)
 		} else if (sh_ahead(p, 0) == '(' || sh_ahead(p, 0) == ')') {
 			depth += sh_ahead(p, 0) == '(' ? 1 : (size_t)-1;
 			p->at++;
+		} else if ((sh_ahead(p, 0) == '<' || sh_ahead(p, 0) == '>') &&
+		    sh_ahead(p, 1) == '(') {
+			/* Not read as a command to find the end. */
+			sh_fail(p, "a substitution in a pattern");
 		} else {
 			sh_skim(p, false);
 		}
@@ -112,7 +124,8 @@ ends_plain(const struct sh_draft *d, const char *chars)
 static void
 plain_char(struct sh_parser *p, struct sh_draft *d, int c, enum sh_place place)
 {
-	if (c == '=' && !d->assign && place != SH_ARGUMENT) {
+	if (c == '=' && !d->assign &&
+	    (place == SH_PREFIX || place == SH_DECLARE)) {
 		bool plus = ends_plain(d, "+");
 
 		d->n -= plus;
@@ -121,6 +134,14 @@ plain_char(struct sh_parser *p, struct sh_draft *d, int c, enum sh_place place)
 	}
 	sh_put(d, c, true);
 	p->at++;
+}
+
+static bool
+may_have_subscript(const struct sh_draft *d, enum sh_place place)
+{
+	if (place == SH_ELEMENT)
+		return d->n == 0;
+	return (place == SH_PREFIX || place == SH_DECLARE) && is_plain_name(d);
 }
 
 static void
@@ -157,10 +178,14 @@ read_word(struct sh_parser *p, enum sh_place place, struct sh_draft *d)
 			array(p, d);
 		} else if (c == '(' && ends_plain(d, "?*+@!")) {
 			extended_glob(p, d);
+		} else if (c == '(' && place == SH_REGEX) {
+			extended_glob(p, d);
+		} else if (c == '|' && place == SH_REGEX) {
+			plain_char(p, d, c, place);
 		} else if (sh_is_meta(c)) {
 			break;
-		} else if (c == '[' && place != SH_ARGUMENT &&
-		    is_plain_name(d) && subscript(p, d)) {
+		} else if (c == '[' && may_have_subscript(d, place) &&
+		    subscript(p, d, place)) {
 			continue;
 		} else {
 			plain_char(p, d, c, place);
@@ -181,6 +206,11 @@ sh_word(
 	struct sh_draft d = { 0 };
 
 	read_word(p, place, &d);
+	/* {a[...]}>f: what is in the brackets is arithmetic. */
+	if ((sh_ahead(p, 0) == '<' || sh_ahead(p, 0) == '>') && d.n > 2 &&
+	    d.text[0] == '{' && d.text[d.n - 1] == '}' &&
+	    memchr(d.text, '[', d.n) != NULL)
+		sh_fail(p, "an array holds the descriptor");
 	sh_expand_braces(p, &d, words, n);
 	sh_draft_clear(&d);
 }
@@ -219,19 +249,27 @@ sh_conditional(struct sh_parser *p)
 		"-gt", "-ge", "-v" };
 	struct sh_word *words = NULL;
 	size_t n = 0;
+	bool regex = false;
 	int c;
 
 	while (!p->failed) {
-		sh_newlines(p);
+		while (sh_is_blank(sh_peek(p)))
+			p->at++;
 		c = sh_ahead(p, 0);
-		if (c < 0 || c == ';' || (c == '&' && sh_ahead(p, 1) != '&')) {
+		if (c == '\n') {
+			sh_newline(p);
+		} else if (c == '#') {
+			sh_fail(p, "a comment in [[, or none");
+		} else if (c < 0 || c == ';' ||
+		    (c == '&' && sh_ahead(p, 1) != '&')) {
 			sh_fail(p, "[[ is not closed");
-		} else if (sh_at_word(p)) {
+		} else if (sh_at_word(p) || (regex && c == '(')) {
 			n = 0;
 			words = NULL;
-			sh_word(p, SH_ARGUMENT, &words, &n);
+			sh_word(p, regex ? SH_REGEX : SH_ARGUMENT, &words, &n);
 			if (n == 1 && is_word(&words[0], "]]"))
 				return;
+			regex = n == 1 && is_word(&words[0], "=~");
 			for (size_t i = 0; n == 1 && i < nitems(arithmetic);
 			     i++)
 				p->out->evaluates |=

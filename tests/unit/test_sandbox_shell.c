@@ -100,7 +100,8 @@ static const struct {
 	{ "f() { a; }; function g { b; }; function h() (c); f",
 	    "[a] [b] [c] [f]" },
 	{ "coproc X { y; }; coproc z w", "|[y] |[z][w]" },
-	{ "!(rm z)", "[rm][z]" },
+	{ "!(rm z)", "[rm][z] ERROR" },
+	{ "! (rm z)", "[rm][z]" },
 	{ "if a; then b", "[a] [b] ERROR" },
 	{ "fi", " ERROR" },
 	{ "a;;b", "[a] ERROR" },
@@ -113,7 +114,11 @@ static const struct {
 	    "{A=1}{B+=x y}{C[i]=2}[make][D=3]"
 	    " EVALUATES" },
 	{ "a[1 + 2]=3", "{a[1 + 2]=3}" },
+	{ "a[i]; a[bc]*", "[*a[i]] [*a[bc]*]" },
+	{ "a=([ab]* [$(x)]=1)", "{a=([ab]* [$(x)]=1)} [x] [x]" },
 	{ "a=(1 $(b) [k]=v); c", "{a=(1 $(b) [k]=v)} [b] [c]" },
+	{ "declare -i i", "[declare][-i][i] EVALUATES" },
+	{ "export PS1='[$(a)]'", "[export][PS1=[$(a)]]" },
 	{ "export A=(x) B", "[export][$A=(x)][B]" },
 	{ "'A'=1 \"B=2\"", "[A=1][B=2]" },
 	{ "A={b,c}", "{A={b,c}}" },
@@ -135,9 +140,16 @@ static const struct {
 	    "[$$((b); (c))] [a] [b] [c] EVALUATES" },
 	{ "((a)); ((b); c)", "[b] [c] EVALUATES" },
 	{ "echo $[1+$(a)]", "[echo][$$[1+$(a)]] [a]" },
+	{ "m['a b']=1 n[\"k\"]=2; echo ${m['a b']} $((m['k'] + \"1\"))",
+	    "{m['a b']=1}{n[\"k\"]=2} [echo][$${m['a b']}]"
+	    "[$$((m['k'] + \"1\"))] EVALUATES" },
+	{ "echo ${@:2} ${x: -3} ${x:(-1):${#y}}",
+	    "[echo][$${@:2}][$${x: -3}]"
+	    "[$${x:(-1):${#y}}] EVALUATES" },
 	{ "echo ${x@P} ${y:n}", "[echo][$${x@P}][$${y:n}] EVALUATES" },
 	{ "[[ -f $(a) && x =~ ^(b|c)$ ]] && d", "[a] [d]" },
 	{ "[[ a ]]; [[ $(b) -eq 1 ]]", "[b] EVALUATES" },
+	{ "[[ $x =~ ^(a b|c;d)|( #)$ && y ]] && d", "[d]" },
 	{ "[[ a ; b ]]", " ERROR" },
 	{ "echo \"a $(b \"c $(d)\") e\"",
 	    "[echo][$a $(b \"c $(d)\") e] "
@@ -168,6 +180,9 @@ static const struct {
 	{ "cat <<-E\n\ta\n\tE\nc", "[cat]<<:[\ta\n] [c]" },
 	{ "cat <<A <<B\n1\nA\n2\nB\nc", "[cat]<<:[1\n]<<:[2\n] [c]" },
 	{ "cat <<E\na\\\nE\nb\nE\nc", "[cat]<<:[a\\\nE\nb\n] [c]" },
+	{ "cat <<'E'\nE\\\n\nE\nc", "[cat]<<:[E\\\n\n] [c]" },
+	{ "x=$(cat <<E\nf(E)\nE\n); (cat <<E\nE)\nE\n)",
+	    "{x=$(cat <<E\nf(E)\nE\n)} [cat]<<:[f(E)\n] [cat]<<:[E)\n]" },
 	{ "cat <<\\E; d\n$(a)\nE", "[cat]<<:[$(a)\n] [d]" },
 	{ "a <<E | b\nx\nE", "[a]<<:[x\n] |[b]" },
 	{ "a <<E", "[a]<<:[]" },
@@ -198,6 +213,133 @@ test_rows(void **state)
 		sh_free(s);
 	}
 	buf_clear(&b);
+	assert_int_equal(failed, 0);
+}
+
+/* What a shell finds in these and another reader does not: each must be an
+ * error, or show the command, curl. */
+static const char *const hidden[] = {
+	/* arithmetic is read as if in double quotes */
+	"echo $(( '$(curl x)' ))",
+	"echo $(( $'\\x24(curl x)' ))",
+	"(( '$(curl x)' ))",
+	"echo $[ '$(curl x)' ]",
+	"a['$(curl x)']=1",
+	"a=(1); echo ${a['$(curl x)']}",
+	"for (( ; '$(curl x)'1 ; )) do break; done",
+	"x=abc; echo ${x:'$(curl x)'}",
+	"cat <<E\n$(( '$(curl x)' ))\nE",
+	"echo $(( '`curl x`' ))",
+	"declare a['$(curl x)']=1",
+	"a=(1); echo ${#a['$(curl x)']}",
+	"x=1; echo ${x['$(curl x)']+1}",
+	"cat <<E\n${a['$(curl x)']}\nE",
+	"x=abc; echo ${x:$'\\x24(curl x)'}",
+	"x=abc; echo ${x: -'$(curl x)'}",
+	"a[$'\\x24(curl x)']=1",
+	"echo $(( \"'$(curl x)'\" ))",
+	"echo $(( '\\'$(curl x)' ))",
+	"(( 1 # $(( '$(curl x)' )) ))\n))",
+	"echo $(( ${x:-'$(curl x)'} ))",
+	/* NAME[ goes on up to the bracket, over blanks */
+	"a[ #]; curl x",
+	"x=1 a[ #]; curl x",
+	"a[ <<'E' ]\ncurl x\nE",
+	">f a[ #]; curl x",
+	"coproc a[ ( #] ; curl x\n)",
+	"time a[ #]; curl x",
+	"a[ \"]\" #]; curl x",
+	"a[ $(echo ]) #]; curl x",
+	"a[[ #]]; curl x",
+	"a[ \\] #]; curl x",
+	"a\\\n[ #]; curl x",
+	"a[ $'\\']' #]; curl x",
+	"a[ ; curl x; ]=1",
+	"a[1|curl x]=1",
+	"a[\ncurl x\n]=1",
+	"export a[ ; curl x ; ]=1",
+	"a=(['$(curl x)']=1)",
+	"declare -A a; a=([ #]=1 ); curl x\n)",
+	"exec {a['$(curl x)']}>f",
+	/* no comment in a regular expression's parentheses */
+	"[[ a =~ ( #) ]] || curl x\n]]",
+	"[[ a =~ x( #) ]] || curl x\n]]",
+	"[[ a && b =~ ( #) ]] || curl x\n]]",
+	"[[ a =~ ()( #) ]] || curl x\n]]",
+	"[[ a =~ ((a) #) ]] || curl x\n]]",
+	"[[ a =~ ( <<E) ]] || curl x\nE\n]]",
+	"[[ a =~ (a ]] ) ]] || curl x",
+	"[[ a =~ (;) ]] || curl x",
+	"[[ a == @( #) ]] || curl x\n]]",
+	/* a here-document ended by a joined line */
+	"cat <<E\nE\\\n\ncurl x\nE",
+	"cat <<foo\nfo\\\no\ncurl x\nfoo",
+	"cat <<-E\n	E\\\n\ncurl x\nE",
+	"cat <<-foo\n	fo\\\no\ncurl x\nfoo",
+	"cat <<E\n\\\nE\ncurl x\nE",
+	"cat <<-E\n	\\\n	E\ncurl x\nE",
+	"cat <<E\nE\\\n\\\n\ncurl x\nE",
+	/* and by a line with the parenthesis that closes the substitution */
+	"x=$(cat <<E\nhi\nE); curl x\nE\n)",
+	"x=$(cat <<E\nhi\nE ); curl x\nE\n)",
+	"cat <(cat <<E\nhi\nE); curl x\nE\n)",
+	"x=$(cat <<E\nhi\nEfoo); curl x\nE\n)",
+	"x=$(cat <<'E'\nhi\nE); curl x\nE\n)",
+	"x=$(cat <<-E\nhi\n	E); curl x\nE\n)",
+	"x=$(cat <<E\nhi\nE\\\n); curl x\nE\n)",
+	/* escapes in $'...' */
+	"$'\\x{63}url' x",
+	"$'\\x{063}url' x",
+	"$'\\x{63url' x",
+	"echo $'\\c\\' '; curl x #'",
+	"echo $'\\c'; curl x #'",
+	"echo $'\\c\\\\' ; curl x #'",
+	/* a pattern that looks like a subshell */
+	"shopt -s extglob\n!( #); curl x\n)",
+	/* joined lines within names and operators */
+	"x=abc; echo ${x\\\n:'$(curl x)'}",
+	"a=ec; aho=curl; $a\\\nho x",
+	"(\\\n( '$(curl x)' ))",
+	"x=`cat <<E\nE\\\\\\\n\n\ncurl x\nE\n`",
+	"cat <<\\\n-E\n'\n	E\ncurl x #'",
+	"a=ec; aho=curl; \"$a\\\nho\" x",
+	"a=ec; aho=curl; ${a\\\nho} x",
+	"echo $(( '$(curl x)' )\\\n)",
+	"echo $(\\\n( '$(curl x)' ))",
+	"echo ${a\\\n['$(curl x)']}",
+	/* what a declaration evaluates */
+	"declare 'a[$(curl x)]=1'",
+	"declare \"a[\\$(curl x)]=1\"",
+	"declare \\a['$(curl x)']=1",
+	"declare a'[`curl x`]=1'",
+	"declare -r 'a[$(curl x)]=1'",
+	/* a line joined behind a subscript */
+	"a[0]\\\n=1 a[ #]; curl x",
+	"a[0]+\\\n=1 a[ #]; curl x",
+	/* arithmetic only as long as its parentheses match */
+	"echo $(( curl x$(cat <<E\nhi\n)\nE\n) ))",
+	"echo $(( curl x; $(case a in a) ;; esac) ))",
+	"echo $(( curl x; $(echo \\() ))",
+	"coproc echo a[ #]; curl x",
+};
+
+static void
+test_hidden(void **state unused_arg)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < nitems(hidden); i++) {
+		struct sh_script *s = sh_parse(hidden[i], strlen(hidden[i]));
+		bool seen = s->error[0] != '\0';
+
+		for (size_t k = 0; k < s->n; k++)
+			seen |= s->cmds[k].n_words > 0 &&
+			    strcmp(s->cmds[k].words[0].text, "curl") == 0;
+		if (!seen)
+			print_message("%s\n", hidden[i]);
+		failed += !seen;
+		sh_free(s);
+	}
 	assert_int_equal(failed, 0);
 }
 
@@ -372,6 +514,7 @@ main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_work),
 	};
