@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -203,6 +204,24 @@ bed_on_msg(struct peer *p, const struct peer_addr *from, const char *worker,
 	}
 }
 
+/* Commands have /tmp/cmd of the machine as their /tmp here, not one of a
+ * sandbox around the worker: one program at a time, or they write over each
+ * other's files. Held until it ends. */
+static inline void
+bed_alone(void)
+{
+	static int fd = -1;
+	char *path;
+
+	if (fd >= 0)
+		return;
+	path = xasprintf("/tmp/foray-agent-%ju.lock", (uintmax_t)geteuid());
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	free(path);
+	assert_true(fd >= 0);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+}
+
 static inline void
 bed_open(struct bed *b)
 {
@@ -211,6 +230,7 @@ bed_open(struct bed *b)
 	char *endpoint;
 	struct err e;
 
+	bed_alone();
 	*b = (struct bed){ .dir = "/tmp/foray-agent-XXXXXX" };
 	assert_non_null(mkdtemp(b->dir));
 	assert_int_equal(chmod(b->dir, 0755), 0);
