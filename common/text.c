@@ -470,6 +470,17 @@ text_escape_to(char *dst, size_t size, const char *s, size_t len)
 }
 
 bool
+text_is_one_of(const char *s, const char *const *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (strcmp(s, list[i]) == 0)
+			return true;
+	return false;
+}
+
+bool
 text_starts(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;

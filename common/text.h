@@ -12,6 +12,8 @@
 #define TEXT_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 bool text_is_utf8(const char *s, size_t len);
+/* Is it one of the n strings? */
+bool text_is_one_of(const char *s, const char *const *list, size_t n);
 
 /* Length (1 to 4) of the character at s, 0 when there is none or its bytes are
  * not UTF-8. ret_cp (may be NULL) gets its number. */

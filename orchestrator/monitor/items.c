@@ -98,17 +98,6 @@ add_host(struct items *v, const char *url)
 
 /* --- acts ----------------------------------------------------------------- */
 
-static bool
-is_one_of(const char *s, const char *const *list, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (strcmp(s, list[i]) == 0)
-			return true;
-	return false;
-}
-
 /* A tool that is given a path. */
 static void
 add_path(const struct monitor_place *p, bool writes, const char *subject,
@@ -162,15 +151,15 @@ items_of(const struct monitor_place *p, const char *act, const char *subject,
 			items_add(ret, CLASS_CREDENTIAL, 1, subject);
 		return;
 	}
-	if (is_one_of(act, commands, nitems(commands))) {
+	if (text_is_one_of(act, commands, nitems(commands))) {
 		if (strv_has(&p->own, subject))
 			return;
 		items_command(p, subject, ret);
-	} else if (is_one_of(act, writes, nitems(writes))) {
+	} else if (text_is_one_of(act, writes, nitems(writes))) {
 		add_path(p, true, subject, ret);
-	} else if (is_one_of(act, reads, nitems(reads))) {
+	} else if (text_is_one_of(act, reads, nitems(reads))) {
 		add_path(p, false, subject, ret);
-	} else if (is_one_of(act, requests, nitems(requests))) {
+	} else if (text_is_one_of(act, requests, nitems(requests))) {
 		add_host(ret, subject);
 	}
 	if (shape_find(subject, strlen(subject)) != NULL)

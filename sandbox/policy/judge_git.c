@@ -9,17 +9,6 @@
 #include "common/text.h"
 #include "sandbox/policy/judge_priv.h"
 
-static bool
-is_one_of(const char *s, const char *const *list, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (strcmp(s, list[i]) == 0)
-			return true;
-	return false;
-}
-
 /* Programs that may stand in core.pager and core.editor; or none at all. */
 static bool
 is_harmless(const char *key, const char *value)
@@ -33,7 +22,7 @@ is_harmless(const char *key, const char *value)
 		return value[0] != '!';
 	if (strncasecmp(key, "core.hookspath", 14) == 0)
 		return false;
-	return is_one_of(value, plain, nitems(plain));
+	return text_is_one_of(value, plain, nitems(plain));
 }
 
 /* An alias is what its text would be. */
@@ -86,7 +75,7 @@ git_config(const struct call *c)
 	    &o, "f=W --file=W --blob=A --type=A --default=A", c->w, c->n);
 	o.i = 2;
 	while (opts_next(&o, &t)) {
-		looks |= is_one_of(c->w[t.at].text, reads, nitems(reads));
+		looks |= text_is_one_of(c->w[t.at].text, reads, nitems(reads));
 		if (t.kind == OPT_WRITE && t.has_value) {
 			given = t.value;
 			file = &given;
@@ -130,7 +119,8 @@ git_files(const struct call *c)
 	struct sh_word file;
 	size_t i, k, n;
 
-	for (i = 2; is_one_of(sub, shows, nitems(shows)) && i < c->n; i++) {
+	for (i = 2; text_is_one_of(sub, shows, nitems(shows)) && i < c->n;
+	     i++) {
 		const char *s = c->w[i].text, *path = strchr(s, ':');
 
 		if ((c->w[i].flags & (SH_COMPUTED | SH_GLOB)) != 0 ||
@@ -152,7 +142,7 @@ git_files(const struct call *c)
 				    c->p->src_len);
 				break;
 			}
-			i += is_one_of(c->w[i].text,
+			i += text_is_one_of(c->w[i].text,
 			    (const char *const[]){ "-b", "-B", "--reason" }, 3);
 		}
 	}

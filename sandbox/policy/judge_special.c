@@ -8,17 +8,6 @@
 #include "common/text.h"
 #include "sandbox/policy/judge_priv.h"
 
-static bool
-is_one_of(const char *s, const char *const *list, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (strcmp(s, list[i]) == 0)
-			return true;
-	return false;
-}
-
 /* --- find ----------------------------------------------------------------- */
 
 /* The words up to ";" or "+", names that it finds in the place of "{}". */
@@ -79,9 +68,9 @@ special_find(const struct call *c)
 	for (i = 1; i < c->n; i++) {
 		const struct sh_word *w = &c->w[i];
 
-		if (is_one_of(w->text, run, nitems(run))) {
+		if (text_is_one_of(w->text, run, nitems(run))) {
 			i = find_exec(c, i + 1);
-		} else if (is_one_of(w->text, write, nitems(write))) {
+		} else if (text_is_one_of(w->text, write, nitems(write))) {
 			piece_found(c->p, FIND_POWER, call_place(c, i),
 			    "find %s", w->text);
 			if (i + 1 < c->n)
@@ -165,17 +154,17 @@ special_make(const struct call *c)
 			continue;
 		(void)snprintf(
 		    name, sizeof name, "%.*s", (int)strcspn(s, ":+?!="), s);
-		if (is_one_of(name, names, nitems(names)) || eq[-1] == '!' ||
-		    strpbrk(eq + 1, ";|&`$<>\n") != NULL)
+		if (text_is_one_of(name, names, nitems(names)) ||
+		    eq[-1] == '!' || strpbrk(eq + 1, ";|&`$<>\n") != NULL)
 			piece_found(c->p,
 			    strchr(eq, '$') == NULL && eq[-1] != '!' &&
 				    strcmp(name, "MAKE") != 0 &&
-				    !is_one_of(name, names, 5)
+				    !text_is_one_of(name, names, 5)
 				? FIND_POWER
 				: FIND_OPAQUE,
 			    call_place(c, i),
 			    "make %s=, which may change what runs,", name);
-		else if (is_one_of(name, tools, nitems(tools)))
+		else if (text_is_one_of(name, tools, nitems(tools)))
 			make_tool(c, i, name, eq + 1);
 	}
 	return false;
@@ -247,7 +236,7 @@ special_cc(const struct call *c)
 	size_t i, k;
 
 	for (i = 1; i < c->n; i++) {
-		read |= is_one_of(c->w[i].text, shows, nitems(shows)) ||
+		read |= text_is_one_of(c->w[i].text, shows, nitems(shows)) ||
 		    text_starts(c->w[i].text, "-x");
 		for (k = 0; k < nitems(files); k++) {
 			if (!text_starts(c->w[i].text, files[k]))
