@@ -19,8 +19,8 @@ class Place:
     def sandbox(self, *args, repo=None, **more):
         r = self.box.do("sandbox", "-C", repo or self.repo, *args, **more)
         # Said of every tree where files can't be mapped (an overlay as root).
-        r.err = "".join(x for x in r.err.splitlines(True)
-                        if "the tree is read-only here" not in x)
+        r.hints = "".join(x for x in r.err.splitlines(True)
+                          if "the tree is read-only here" not in x)
         return r
 
     def run(self, command, *options, repo=None):
@@ -52,10 +52,10 @@ def system_directories(p):
         os.mkdir(path)
         made.append(path)
         r = p.run("echo x >x", repo=path)
-        lib.check(r.status == 0 or "read-only here" in r.text,
+        lib.check(r.status == 0 or "read-only here" in r.err,
                   "%s: the tree %s" % (p.who, path), r)
         r = p.run("echo y >%s/y" % path, "--write", path)
-        lib.check(r.status == 0 or "read-only here" in r.text,
+        lib.check(r.status == 0 or "read-only here" in r.err,
                   "%s: --write %s" % (p.who, path), r)
     for path in made:
         shutil.rmtree(path)
@@ -148,7 +148,7 @@ def hidden_program(p):
                   "%s: %s: where the link leads" % (p.who, command), r)
         r = p.sandbox("--show", os.path.join(home, "py/v1"), "--", command,
                       repo=repo, env=path)
-        lib.check(r.status == 0 and "ran" in r.out and not r.err,
+        lib.check(r.status == 0 and "ran" in r.out and not r.hints,
                   "%s: %s: runs with it" % (p.who, command), r)
     r = p.sandbox("--", "v/bin/nothing", repo=repo)
     lib.check("--show" not in r.err, p.who + ": what is not there", r)
@@ -163,9 +163,9 @@ def no_program(p):
         lib.check(r.status == 127 and words in r.err,
                   "%s: %s" % (p.who, command), r)
     r = p.sandbox("--", "sh", "-c", "exit 127")
-    lib.equal((r.status, r.err), (127, ""), p.who + ": a status of its own")
+    lib.equal((r.status, r.hints), (127, ""), p.who + ": a status of its own")
     r = p.sandbox("--", "no-such-program")
-    lib.equal(r.err.count("\n"), 1, p.who + ": nothing to be said", r)
+    lib.equal(r.hints.count("\n"), 1, p.who + ": nothing to be said", r)
 
 
 def hidden_system(p):
@@ -196,7 +196,7 @@ def git_elsewhere(p):
                   "%s: %s: git's place is named" % (p.who, repo), r)
         r = p.run("git log --format=%s && git status --short", "--show", place,
                   repo=repo)
-        lib.check(r.status == 0 and not r.err,
+        lib.check(r.status == 0 and not r.hints,
                   "%s: %s: and can be shown" % (p.who, repo), r)
         r = p.run("git log --format=%s", "--copy", repo=repo)
         lib.check(r.status == 0 if repo == apart else "borrows" in r.err,
