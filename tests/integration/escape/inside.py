@@ -669,7 +669,8 @@ def auxv():
                     body = f.read()
             except OSError:
                 continue
-            at = body.find(fact("NAME_IN_ARGS").encode())
+            # Our own environment has the name alone.
+            at = body.find(fact("NAME_IN_ARGS").encode() + b"=")
             if at >= 0:
                 print(body[at:at + 100])
 
