@@ -90,6 +90,7 @@ def main():
     tests = [t for t in find(build, args.long)
              if not args.names or any(n in t[0] for n in args.names)]
     passed = failed = skipped = 0
+    failures = []
     start = time.monotonic()
     limit = LIMIT * 6 if args.long else LIMIT
 
@@ -107,6 +108,7 @@ def main():
             failed += 1
             print(text[-20000:])
             print("FAILED: %s: %s" % (name, outcome), flush=True)
+            failures.append((name, outcome, text))
 
     alone = [t for t in tests if args.long or os.path.basename(t[0]) in ALONE]
     shared = [t for t in tests if t not in alone]
@@ -126,6 +128,10 @@ def main():
     if not tests:
         print("no test has such a name")
         failed += 1
+    for name, outcome, text in failures:  # once more, where one looks first
+        print("FAILED: %s: %s" % (name, outcome))
+        print("\n".join(line for line in text.splitlines()
+                        if re.search("FAIL|ERROR|rror:", line))[:2000])
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 
