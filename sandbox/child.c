@@ -18,6 +18,7 @@
 #include "sandbox/limits.h"
 #include "sandbox/shield.h"
 #include "sandbox/stage.h"
+#include "sandbox/userns.h"
 
 #define MERGED "@merged"
 #define UPPER "@upper" /* what was written to it */
@@ -236,8 +237,9 @@ enter_namespaces(struct work *w, struct err *e)
 		return 0;
 	}
 	/* NPROC counts what a uid runs in a user namespace and those below it:
-	 * without one of our own it would count everything else, too. */
-	if (w->spec.limits.procs > 0 && overlay_user_namespace(NULL) < 0)
+	 * without one of our own it would count everything else, too. (One of
+	 * mounts would be copied and torn down for nothing.) */
+	if (w->spec.limits.procs > 0 && userns_unshare(0, NULL) < 0)
 		w->spec.limits.procs = 0;
 	return 0;
 }

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "sandbox/overlay.h"
+#include "sandbox/userns.h"
 
 void
 overlay_clear(struct overlay *o)
@@ -21,63 +21,10 @@ overlay_clear(struct overlay *o)
 	*o = (struct overlay){ 0 };
 }
 
-static int
-put(const char *path, const char *text, struct err *e)
-{
-	int fd, r;
-
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	r = fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
-	fd_close(&fd);
-	if (r < 0)
-		return err_set(e, ERR_SANDBOX, "user namespace: write %s: %s",
-		    path, strerror(-r));
-	return 0;
-}
-
-/* Identity: inside as outside. */
-static int
-write_maps(uid_t uid, gid_t gid, struct err *e)
-{
-	char line[64];
-	int r;
-
-	/* Some kernels lack it, and then gid_map needs it not. */
-	if (access("/proc/self/setgroups", F_OK) == 0 &&
-	    (r = put("/proc/self/setgroups", "deny", e)) < 0)
-		return r;
-	(void)snprintf(line, sizeof line, "%u %u 1\n", uid, uid);
-	if ((r = put("/proc/self/uid_map", line, e)) < 0)
-		return r;
-	(void)snprintf(line, sizeof line, "%u %u 1\n", gid, gid);
-	return put("/proc/self/gid_map", line, e);
-}
-
-static int
-new_namespaces(int flags, struct err *e)
-{
-	uid_t uid = geteuid();
-	gid_t gid = getegid();
-
-	/* A process that changed its uid can't write its own maps until this
-	 * is set again. */
-	(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	if (unshare(flags) < 0)
-		return err_set(e, ERR_SANDBOX,
-		    "a user namespace can't be made: %s", strerror(errno));
-	return write_maps(uid, gid, e) < 0 ? ERR_SANDBOX : 0;
-}
-
-int
-overlay_user_namespace(struct err *e)
-{
-	return new_namespaces(CLONE_NEWUSER, e);
-}
-
 int
 overlay_namespaces(struct err *e)
 {
-	int r = new_namespaces(CLONE_NEWUSER | CLONE_NEWNS, e);
+	int r = userns_unshare(CLONE_NEWNS, e);
 
 	if (r < 0)
 		return r;

@@ -21,9 +21,6 @@ struct overlay {
 
 /* Only in a forked, single-threaded child. After success dir/m is the tree. */
 int overlay_enter(const struct overlay *o, struct err *e);
-/* As overlay_enter with no overlay: just the user namespace (one of mounts
- * would be copied and torn down for nothing). */
-int overlay_user_namespace(struct err *e);
 /* As overlay_enter with no overlay: both namespaces. */
 int overlay_namespaces(struct err *e);
 void overlay_clear(struct overlay *o);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,6 +18,7 @@
 #include "common/spawn.h"
 #include "sandbox/bwrap_args.h"
 #include "sandbox/landlock.h"
+#include "sandbox/nest.h"
 #include "sandbox/overlay.h"
 #include "sandbox/probe.h"
 #include "sandbox/profile.h"
@@ -89,13 +91,39 @@ try_both(struct err *e)
 	return r;
 }
 
+/* In a nest: what the probe starts may not outlive us, and it runs before the
+ * host has a pid namespace that would see to that. */
+static int
+try_nested(void *ctx)
+{
+	return try_both(ctx) == 0 ? 0 : 1;
+}
+
+static int
+try_in_nest(struct err *e)
+{
+	struct err *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int r;
+
+	if (shared == MAP_FAILED)
+		return err_set(e, -errno, "mmap: %s", strerror(errno));
+	(void)err_set(shared, ERR_SANDBOX, "the probe ended early");
+	if ((r = nest_plain(try_nested, shared, e)) > 0) {
+		*e = *shared;
+		r = ERR_SANDBOX;
+	}
+	(void)munmap(shared, sizeof *shared);
+	return r;
+}
+
 int
 probe_sandbox(struct err *e)
 {
 	struct err why = { 0 };
 	struct why w;
 
-	if (try_both(&why) == 0)
+	if (try_in_nest(&why) == 0)
 		return 0;
 	/* That error has its own remedy in it. */
 	if (strstr(why.text, "is not installed") != NULL)

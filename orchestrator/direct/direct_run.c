@@ -17,10 +17,11 @@
 #include "common/spawn.h"
 #include "orchestrator/direct/direct.h"
 #include "orchestrator/direct/hint.h"
-#include "orchestrator/direct/nest.h"
+#include "orchestrator/direct/stdin.h"
 #include "orchestrator/run/run.h"
 #include "sandbox/container.h"
 #include "sandbox/limits.h"
+#include "sandbox/nest.h"
 #include "sandbox/probe.h"
 #include "sandbox/stage.h"
 #include "sandbox/start.h"
@@ -254,11 +255,27 @@ start(struct direct *d, const struct sandbox_start *how, struct sandbox_proc *p,
 	return r;
 }
 
+/* Is there a /usr/bin/env that knows --default-signal (GNU's)? */
+static bool
+env_resets_signals(void)
+{
+	struct strv argv = { 0 };
+	struct spawn s = { .argv = &argv, .timeout_ms = 5000 };
+	struct spawn_result res;
+	bool yes;
+
+	strv_addl(&argv, "/usr/bin/env", "--default-signal=INT,QUIT", "true",
+	    (char *)NULL);
+	yes = spawn_run(&s, &res, NULL) == 0 && res.status == 0;
+	strv_clear(&argv);
+	return yes;
+}
+
 static int
 run(const struct nested *n, struct err *e)
 {
 	struct direct *d = n->d;
-	bool shield = n->tty && nest_env_resets_signals(), late = false;
+	bool shield = n->tty && env_resets_signals(), late = false;
 	struct sandbox_start s = { .spec = &d->spec,
 		.stage = true,
 		.ignore_keys = shield,
@@ -273,7 +290,7 @@ run(const struct nested *n, struct err *e)
 	if ((sigfd = block_signals(e)) < 0)
 		return sigfd;
 	set_command(d, d->q->argv, shield);
-	if ((r = nest_stdin(&s.fds[0], &feeder, e)) == 0)
+	if ((r = stdin_open(&s.fds[0], &feeder, e)) == 0)
 		r = start(d, &s, &p, e);
 	if (r == 0) {
 		ws = attend(
@@ -292,7 +309,7 @@ run(const struct nested *n, struct err *e)
 	else if (r > 128 && ended == 0)
 		say_rlimit(&d->spec.limits, r);
 	single_finish(d->net);
-	nest_stdin_close(s.fds[0], feeder);
+	stdin_close(s.fds[0], feeder);
 	fd_close(&sigfd);
 	return r;
 }

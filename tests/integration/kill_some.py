@@ -4,6 +4,7 @@ seconds nothing is left of what they started, and no mount."""
 import os
 import random
 import signal
+import subprocess
 import time
 
 import lib
@@ -24,6 +25,20 @@ def kill_foray(box, repo, delay):
     lib.end_all()
     live.wait(5)
     return len(tree)
+
+
+def kill_probe(box, count, rng):
+    """The sandbox that is tried out before any other: killed in between, bwrap
+    waits for itself for ever."""
+    for _ in range(count):
+        p = box.popen(["foray", "doctor"], stdout=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0.005, 0.05))
+        p.kill()
+        p.wait()
+    rest = lib.left_alive(seconds=GONE)
+    lib.check(not rest, "foray doctor killed %d times: nothing is left" % count,
+              rest)
+    lib.end_all()
 
 
 def hosts(live):
@@ -83,6 +98,7 @@ def main(count, seed):
             count, max(caught), time.monotonic() - began), flush=True)
         lib.check(max(caught) > 5, "some kills hit a run in full swing", caught)
         lib.equal(lib.mounts(), before[0], "no mount is left after foray's end")
+        kill_probe(box, 8 * count, rng)
         began = time.monotonic()
         caught = [hit_host(box, repo, d, n % 2) for n, d in enumerate(delays)]
         print("foray-host killed %d times, with up to %d processes, %.0f s" % (

@@ -16,7 +16,7 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/spawn.h"
-#include "sandbox/overlay.h"
+#include "sandbox/userns.h"
 #include "sandbox/walk.h"
 
 #define FIRST_MS 300
@@ -130,7 +130,7 @@ measure(const struct disk *d, int fd)
 		if (d->items[i].own_fs && ask_fs(&d->items[i], fd) < 0)
 			_exit(0);
 	}
-	(void)overlay_user_namespace(NULL); /* without it, what can be read */
+	(void)userns_unshare(0, NULL); /* without it, what can be read */
 	for (size_t i = 0; i < d->n; i++) {
 		if (d->items[i].own_fs)
 			continue;

@@ -34,6 +34,7 @@
 #include "sandbox/killtree.h"
 #include "sandbox/probe.h"
 #include "sandbox/stage.h"
+#include "sandbox/userns.h"
 
 #define KILL_AFTER_MS 2000 /* from SIGTERM to SIGKILL */
 #define GONE_MS 5000       /* for the rest of a tree, without a namespace */
@@ -87,48 +88,14 @@ lifelines_watch(struct lifelines *l, struct loop *loop)
 /* --- namespaces ---------------------------------------------------------- */
 
 static int
-write_proc(const char *path, const char *text, struct err *e)
-{
-	int fd, r = 0;
-
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return err_set(e, -errno, "open %s: %s", path, strerror(errno));
-	if (write(fd, text, strlen(text)) < 0)
-		r = err_set(e, -errno, "write %s: %s", path, strerror(errno));
-	fd_close(&fd);
-	return r;
-}
-
-static int
-map_self(uid_t uid, gid_t gid, struct err *e)
-{
-	char map[64];
-	int r;
-
-	(void)snprintf(map, sizeof map, "%u %u 1\n", uid, uid);
-	r = write_proc("/proc/self/setgroups", "deny", e);
-	if (r == 0)
-		r = write_proc("/proc/self/uid_map", map, e);
-	(void)snprintf(map, sizeof map, "%u %u 1\n", gid, gid);
-	if (r == 0)
-		r = write_proc("/proc/self/gid_map", map, e);
-	return r;
-}
-
-static int
 new_namespaces(struct err *e)
 {
-	uid_t uid = geteuid();
-	gid_t gid = getegid();
-	int flags = CLONE_NEWPID;
-
-	if (uid != 0)
-		flags |= CLONE_NEWUSER;
-	if (unshare(flags) < 0)
-		return err_set(e, -errno, "no namespaces can be made: %s",
+	if (geteuid() != 0)
+		return userns_unshare(CLONE_NEWPID, e);
+	if (unshare(CLONE_NEWPID) < 0)
+		return err_set(e, ERR_SANDBOX, "no namespaces can be made: %s",
 		    strerror(errno));
-	return uid == 0 ? 0 : map_self(uid, gid, e);
+	return 0;
 }
 
 static void no_sandbox(

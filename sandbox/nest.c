@@ -16,7 +16,8 @@
 #include "common/fdio.h"
 #include "common/path.h"
 #include "common/spawn.h"
-#include "orchestrator/direct/nest.h"
+#include "sandbox/nest.h"
+#include "sandbox/userns.h"
 
 static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1,
 	SIGUSR2, SIGCONT, SIGWINCH, SIGALRM };
@@ -39,40 +40,14 @@ static int up_fd = -1; /* in the child */
 /* --- child -----------------------------------------------------------------
  */
 
-static int
-write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), r;
-
-	if (fd < 0)
-		return -errno;
-	r = fd_write_all(fd, text, strlen(text));
-	fd_close(&fd);
-	return r;
-}
-
-static int
-map_self(uid_t uid, gid_t gid)
-{
-	char map[64];
-	int r;
-
-	if ((r = write_text("/proc/self/setgroups", "deny")) < 0)
-		return r;
-	(void)snprintf(map, sizeof map, "%u %u 1", uid, uid);
-	if ((r = write_text("/proc/self/uid_map", map)) < 0)
-		return r;
-	(void)snprintf(map, sizeof map, "%u %u 1", gid, gid);
-	return write_text("/proc/self/gid_map", map);
-}
-
 /* /proc has to show the numbers that we use. */
 static int
 set_up(int flags, uid_t uid, gid_t gid)
 {
 	int r;
 
-	if ((flags & CLONE_NEWUSER) != 0 && (r = map_self(uid, gid)) < 0)
+	if ((flags & CLONE_NEWUSER) != 0 &&
+	    (r = userns_map_self(uid, gid, NULL)) < 0)
 		return r;
 	if (flags != 0 &&
 	    (unshare(CLONE_NEWNS) < 0 ||
@@ -218,14 +193,45 @@ attend(struct nest *n, int sigfd)
 	return spawn_status(status);
 }
 
+/* With namespaces, or as an ordinary child. */
+static int
+start_any(struct nest *n, int (*body)(void *ctx), void *ctx, struct err *e)
+{
+	int flags = CLONE_NEWPID | (geteuid() != 0 ? CLONE_NEWUSER : 0), r;
+
+	if ((r = start(n, flags, body, ctx)) < 0 &&
+	    (r = start(n, 0, body, ctx)) < 0)
+		return err_set(e, r, "a child can't be made: %s", strerror(-r));
+	return 0;
+}
+
+static void
+let_go(const struct nest *n)
+{
+	/* It is alive, or will be reaped. */
+	(void)fd_write_all(n->down[1], "g", 1);
+}
+
+int
+nest_plain(int (*body)(void *ctx), void *ctx, struct err *e)
+{
+	struct nest n;
+	int r, status;
+
+	if ((r = start_any(&n, body, ctx, e)) < 0)
+		return r;
+	let_go(&n);
+	reap(n.pid, &status);
+	close_pipes(&n);
+	return spawn_status(status);
+}
+
 int
 nest(int (*body)(void *ctx), void *ctx, bool tty, struct err *e)
 {
-	int flags = CLONE_NEWPID | (geteuid() != 0 ? CLONE_NEWUSER : 0), r;
-	const char go = 'g';
 	struct nest n;
 	sigset_t set, old;
-	int sigfd;
+	int sigfd, r;
 
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGCHLD);
@@ -234,18 +240,14 @@ nest(int (*body)(void *ctx), void *ctx, bool tty, struct err *e)
 	(void)sigprocmask(SIG_BLOCK, &set, &old);
 	if ((sigfd = signalfd(-1, &set, SFD_CLOEXEC)) < 0)
 		return err_set(e, -errno, "signalfd: %s", strerror(errno));
-	if ((r = start(&n, flags, body, ctx)) < 0 &&
-	    (r = start(&n, 0, body, ctx)) < 0) {
-		err_set(e, r, "a child can't be made: %s", strerror(-r));
+	if ((r = start_any(&n, body, ctx, e)) < 0)
 		goto out;
-	}
 	if (tty) {
 		(void)setpgid(n.pid, n.pid);
 		n.front = tcgetpgrp(STDIN_FILENO) == getpgrp();
 		give_terminal(&n, n.pid);
 	}
-	(void)fd_write_all(
-	    n.down[1], &go, 1); /* it is alive, or reaped below */
+	let_go(&n);
 	r = attend(&n, sigfd);
 	give_terminal(&n, getpgrp());
 	close_pipes(&n);
@@ -253,96 +255,4 @@ out:
 	fd_close(&sigfd);
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
 	return r;
-}
-
-bool
-nest_env_resets_signals(void)
-{
-	struct strv argv = { 0 };
-	struct spawn s = { .argv = &argv, .timeout_ms = 5000 };
-	struct spawn_result res;
-	bool yes;
-
-	strv_addl(&argv, "/usr/bin/env", "--default-signal=INT,QUIT", "true",
-	    (char *)NULL);
-	yes = spawn_run(&s, &res, NULL) == 0 && res.status == 0;
-	strv_clear(&argv);
-	return yes;
-}
-
-/* --- standard input --------------------------------------------------------
- */
-
-static void feed(int to) noreturn_fn;
-
-static void
-feed(int to)
-{
-	static char bite[65536];
-	ssize_t n;
-
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	(void)signal(SIGPIPE, SIG_IGN);
-	while ((n = read(STDIN_FILENO, bite, sizeof bite)) > 0) {
-		if (fd_write_all(to, bite, (size_t)n) < 0)
-			break;
-	}
-	_exit(0);
-}
-
-static int
-check_stdio(struct err *e)
-{
-	struct stat st;
-
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		if (fstat(fd, &st) < 0 || (fcntl(fd, F_GETFL) & O_PATH) != 0)
-			return err_set(e, ERR_USAGE,
-			    "descriptor %d is not open for reading or writing",
-			    fd);
-		if (S_ISDIR(st.st_mode))
-			return err_set(
-			    e, ERR_USAGE, "descriptor %d is a directory", fd);
-	}
-	return 0;
-}
-
-int
-nest_stdin(int *ret_fd, pid_t *ret_pid, struct err *e)
-{
-	struct stat st;
-	int fds[2], r;
-	pid_t pid;
-
-	*ret_fd = STDIN_FILENO;
-	*ret_pid = -1;
-	if ((r = check_stdio(e)) < 0)
-		return r;
-	if (fstat(STDIN_FILENO, &st) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	if ((r = fd_pipe(fds)) < 0)
-		return err_set(e, r, "pipe: %s", strerror(-r));
-	if ((pid = fork()) == 0) {
-		fd_close(&fds[0]);
-		feed(fds[1]);
-	}
-	r = pid < 0 ? err_set(e, -errno, "fork: %s", strerror(errno)) : 0;
-	fd_close(&fds[1]);
-	if (r < 0) {
-		fd_close(&fds[0]);
-		return r;
-	}
-	*ret_fd = fds[0];
-	*ret_pid = pid;
-	return 0;
-}
-
-void
-nest_stdin_close(int fd, pid_t pid)
-{
-	if (pid < 0)
-		return;
-	fd_close(&fd);
-	(void)kill(pid, SIGKILL);
-	reap(pid, NULL);
 }
