@@ -10,6 +10,7 @@
 #include "common/text.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/approve.h"
+#include "orchestrator/run/fleet.h"
 #include "orchestrator/run/run.h"
 
 #define HINT_MAX 1000 /* as a hypothesis */
@@ -27,7 +28,8 @@ static int cmd_replay_main(int argc, char **argv);
 const struct cmd cmd_resume = {
 	.name = "resume",
 	.synopsis = "[-n WORKERS] [BUDGETS] [--sandbox KIND] "
-		    "[--allow-net HOST]... [--ask HOW] [--json] [RUN] [HINT]",
+		    "[--allow-net HOST]... [--ask HOW] [--listen ENDPOINT] "
+		    "[--json] [RUN] [HINT]",
 	.purpose = "Carry on after a crash, an interrupt or a spent budget",
 	.help =
 	    "  -n, --workers N       workers at once (as before)\n"
@@ -38,7 +40,7 @@ const struct cmd cmd_resume = {
 	    "      --allow-net HOST[:PORT]\n"
 	    "                        one more host that commands may reach\n"
 	    "      --ask HOW         what the rules ask for: prompt, deny, "
-	    "allow\n"
+	    "allow\n" FLEET_HELP
 	    "      --json            one event a line on stdout\n\n"
 	    "What is finished is kept, what was answered is not asked again. "
 	    "A HINT is tried\nas one more hypothesis.\n",
@@ -76,11 +78,14 @@ set_limit(struct run_opts *o, int opt, const char *arg, struct err *e)
 		break;
 	case OPT_ASK:
 		return approve_option(o, arg, e);
-	default:
+	case OPT_JSON:
 		o->json = true;
 		break;
+	default:
+		r = fleet_option(o, opt, arg, e);
+		break;
 	}
-	return r;
+	return r < 0 ? r : 0;
 }
 
 /* -1: go on; else an exit status. */
@@ -99,6 +104,7 @@ options(
 		{ "max-tokens", required_argument, NULL, CMD_MAX_TOKENS },
 		{ "max-usd", required_argument, NULL, CMD_MAX_USD },
 		{ "allow-net", required_argument, NULL, OPT_ALLOW_NET },
+		FLEET_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
 	struct err e;
@@ -116,7 +122,7 @@ options(
 		if (set_limit(o, opt, optarg != NULL ? optarg : "", &e) < 0)
 			return cmd_usage(c, "%s", e.text);
 	}
-	return -1;
+	return fleet_check_options(o, &e) < 0 ? cmd_usage(c, "%s", e.text) : -1;
 }
 
 static int

@@ -18,6 +18,7 @@
 #include "common/text.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/approve.h"
+#include "orchestrator/run/fleet.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/run/topology.h"
 
@@ -61,6 +62,7 @@ static const struct option options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
 	{ "allow-net", required_argument, NULL, OPT_ALLOW_NET },
+	FLEET_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -97,7 +99,7 @@ static const char help[] =
     "      --apply           apply the verified patch to the tree\n"
     "      --branch NAME     commit it on a new branch instead\n"
     "      --sandbox KIND    bwrap; or container: one layer less, where no\n"
-    "                        namespaces can be had (foray(1), SANDBOX)\n"
+    "                        namespaces can be had (foray(1), SANDBOX)\n" FLEET_HELP
     "      --json            one event a line on stdout\n\n"
     "The path of the verified patch goes to stdout, progress to stderr. When "
     "all\ntests pass, a TASK and a model are needed: it writes a test that shows "
@@ -233,9 +235,10 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case OPT_SANDBOX:
 		return backend_parse(arg, &o->backend, e);
 	default:
+		r = fleet_option(o, opt, arg, e);
 		break;
 	}
-	return r;
+	return r < 0 ? r : 0;
 }
 
 static int
@@ -275,6 +278,10 @@ cmd_run_main(int argc, char **argv)
 	if (o.apply && o.branch != NULL) {
 		ret = cmd_usage(
 		    &cmd_run, "--apply and --branch: give one of them");
+		goto out;
+	}
+	if (fleet_check_options(&o, &e) < 0) {
+		ret = cmd_usage(&cmd_run, "%s", e.text);
 		goto out;
 	}
 	if (read_task(argc - optind, argv + optind, file, &task, &e) < 0) {

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <zmq.h>
 
-#include "common/buf.h"
+#include "common/log.h"
 
 #define EVENTS_A_TURN 16
 

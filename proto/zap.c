@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <zmq.h>
 
-#include "common/buf.h"
+#include "common/log.h"
 
 #define ENDPOINT "inproc://zeromq.zap.01"
 #define PARTS 7 /* version, id, domain, address, identity, mechanism, key */

@@ -1,12 +1,17 @@
 /*
  * hosts.h - the hosts of a run: the one of this machine, which we start, and
- * later those of other machines. Keeps their slots; knows nothing of subtasks.
+ * those of other machines, which come in by the door (door/door.h). Keeps their
+ * slots; knows nothing of subtasks.
+ *
+ * A host of another machine that loses its connection has ten seconds to come
+ * back by a new one; it is known by a random number that it made at its start.
  */
 #ifndef ORCHESTRATOR_RUN_HOSTS_H
 #define ORCHESTRATOR_RUN_HOSTS_H
 
 #include "common/loop.h"
 #include "proto/peer.h"
+#include "proto/tcp.h"
 #include "sandbox/spec.h"
 
 struct hosts;
@@ -22,6 +27,12 @@ struct hosts_ops {
 	/* A message about or from one of its workers. */
 	void (*msg)(
 	    struct host *h, const char *worker, const struct msg *m, void *ctx);
+	/* It was cut off, and is here again: what was sent last may be lost. */
+	void (*back)(struct host *h, void *ctx);
+	/* Somebody wanted to be one, and was sent away. key: its name in the
+	 * allow-list, or "". */
+	void (*refused)(
+	    const char *address, const char *key, const char *why, void *ctx);
 };
 
 struct hosts_opts {
@@ -37,7 +48,10 @@ struct hosts_opts {
 	/* Commands have a network: listen at hosts_network() before the start
 	 * of the local host. */
 	bool network;
-	const char *own_hosts; /* not by it (network_own()); or NULL */
+	const char *own_hosts;        /* not by it (network_own()); or NULL */
+	const struct tcp_end *listen; /* for other machines; NULL: don't */
+	const char *keys;             /* directory; NULL: without keys */
+	const char *profile_hash;     /* what others' profile must be */
 };
 
 /* Binds the socket in a private directory. */
@@ -52,7 +66,16 @@ int hosts_start_local(struct hosts *hs, struct err *e);
 void hosts_stop(struct hosts *hs);
 void hosts_free(struct hosts *hs);
 
-/* A host with a free slot, or NULL. */
+/* Where it listens for other machines; NULL: it does not. */
+const struct tcp_end *hosts_at(const struct hosts *hs);
+/* Ours does no wrong; another machine's is ended, with all its workers, and not
+ * let in again. Inside of ops->msg(), for the host of the message. */
+void hosts_drop(struct host *h, const char *why);
+/* It speaks of a worker that nobody knows: one that was given up. It is told to
+ * end it; a host that does nothing else is dropped. */
+void hosts_stray(struct host *h, const char *worker);
+
+/* The host with a free slot that has least to do for what it has, or NULL. */
 struct host *hosts_free_slot(struct hosts *hs);
 /* Takes a slot; hosts_release() gives it back when the worker is gone. */
 int hosts_assign(struct host *h, const char *worker, const struct msg *assign,
@@ -61,7 +84,12 @@ void hosts_release(struct host *h);
 int hosts_send(
     struct host *h, const char *worker, const struct msg *m, struct err *e);
 const char *host_name(const struct host *h);
-unsigned host_cpus(const struct host *h);
+unsigned host_slots(const struct host *h);
+/* Of another machine: where it connects from and its key's name, else NULL. */
+const char *host_address(const struct host *h);
+const char *host_key(const struct host *h);
+unsigned hosts_cpus(const struct hosts *hs); /* of all together */
+bool hosts_any(const struct hosts *hs);
 /* As it says itself. */
 enum sandbox_backend host_backend(const struct host *h);
 

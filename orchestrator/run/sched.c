@@ -325,6 +325,23 @@ sched_host_down(struct run *r, struct host *h, const char *why)
 	sched_pump(r);
 }
 
+void
+sched_host_back(struct run *r, struct host *h)
+{
+	struct msg m = { .type = MSG_CANCEL };
+	struct worker *w, *next;
+
+	m.u.cancel.reason = "its host was cut off before it began";
+	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next)
+		if (w->host == h && !w->ready) {
+			(void)hosts_send(h, w->name, &m, NULL);
+			hosts_release(h);
+			drop_worker(r, w, "host lost", m.u.cancel.reason);
+		}
+	results_check(r);
+	sched_pump(r);
+}
+
 /* End what runs of these and what waits; their subtasks count as done. */
 void
 sched_cancel(

@@ -18,6 +18,7 @@
 #include "orchestrator/gateway/gateway.h"
 #include "orchestrator/gateway/http.h"
 #include "orchestrator/gateway/model.h"
+#include "orchestrator/run/fleet.h"
 #include "orchestrator/run/hosts.h"
 #include "orchestrator/run/limits.h"
 #include "orchestrator/run/pace.h"
@@ -131,6 +132,7 @@ struct run {
 	struct audit *audit;
 	struct loop *loop;
 	struct hosts *hosts;
+	struct fleet fleet;
 	struct gateway *gateway;
 	struct pass *pass; /* pass.h; NULL: there is none */
 	struct ledger ledger;
@@ -193,6 +195,9 @@ struct worker *sched_worker(struct run *r, const char *name);
 void sched_worker_exit(
     struct run *r, struct worker *w, const struct msg_worker_exit *m);
 void sched_host_down(struct run *r, struct host *h, const char *why);
+/* It was cut off: what it was told last may be lost, so those of its workers
+ * that have not begun are given up. */
+void sched_host_back(struct run *r, struct host *h);
 void sched_cancel(
     struct run *r, bool (*which)(const struct subtask *), const char *why);
 size_t sched_count(

@@ -18,6 +18,7 @@
 #include <zmq.h>
 
 #include "common/fdio.h"
+#include "common/hash.h"
 #include "common/log.h"
 #include "common/path.h"
 #include "common/text.h"
@@ -68,9 +69,10 @@ say(struct host *h, const struct msg *m)
 		log_debug("%s: %s", msg_name(m->type), e.text);
 }
 
-static void
-say_hello(struct host *h)
+void
+host_say_hello(struct host *h)
 {
+	char profile[HASH_HEX];
 	struct msg m = { .type = MSG_HELLO };
 	struct msg_hello *hello = &m.u.hello;
 	const char *layouts[FEATURES_MAX];
@@ -83,6 +85,9 @@ say_hello(struct host *h)
 	hello->cpus = options_processors();
 	if (pages > 0 && size > 0)
 		hello->memory_mib = (uint64_t)pages * (uint64_t)size >> 20;
+	profile_def_hash(&h->place->view.def, profile);
+	hello->profile = profile;
+	hello->instance = h->instance;
 	hello->features.n = features(h, layouts);
 	hello->features.v = layouts;
 	h->hello_ms = loop_now_ms();
@@ -118,7 +123,7 @@ tick_cb(void *ctx)
 	if (h->run[0] == '\0' ||
 	    (now - h->heard_ms >= SILENCE_MS &&
 		now - h->hello_ms >= SILENCE_MS))
-		say_hello(h);
+		host_say_hello(h);
 	if (h->run[0] != '\0')
 		say_heartbeat(h);
 	host_check_drained(h);
@@ -216,8 +221,7 @@ host_start(struct host *h, struct err *e)
 	h->zctx = zmq_ctx_new();
 	if (h->zctx == NULL)
 		return err_set(e, -errno, "zmq: %s", zmq_strerror(errno));
-	r = peer_connect(
-	    h->loop, h->zctx, h->place->endpoint, &host_peer_ops, h, &h->up, e);
+	r = uplink_connect(h, e);
 	if (r < 0)
 		return r;
 	h->relay = relay_create(h->loop, h->up);
@@ -294,6 +298,8 @@ host_run(const struct options *o, const struct place *place,
 	if (h.wires < 0)
 		log_warn("%s", e.text); /* they will be larger */
 	take_name(&h);
+	hash_random_hex(h.instance, 16);
+	h.link = -1;
 	h.loop = loop_create();
 	lifelines_watch(lines, h.loop);
 	watch_signals(&h);
@@ -301,7 +307,7 @@ host_run(const struct options *o, const struct place *place,
 		log_error("%s", e.text);
 		status = EXIT_CONFIG;
 	} else {
-		say_hello(&h);
+		host_say_hello(&h);
 		loop_timer_add(h.loop, TICK_MS, TICK_MS, tick_cb, &h);
 		status = loop_run(h.loop);
 		if (status < 0) {

@@ -2,6 +2,7 @@
 #ifndef WORKER_HOST_OPTIONS_H
 #define WORKER_HOST_OPTIONS_H
 
+#include "proto/curve.h"
 #include "sandbox/spec.h"
 
 struct options {
@@ -17,6 +18,9 @@ struct options {
 	int lifeline_fd;       /* -1: not started by foray */
 	const char *profile;   /* name or file; NULL: "default" */
 	enum sandbox_backend backend;
+	const char *keys;        /* directory; NULL: none, or not over TCP */
+	struct curve_host curve; /* what is in it */
+	bool insecure;           /* TCP without keys */
 };
 
 /* Ends the program for --help, --version and errors of usage (status 2). */
