@@ -25,6 +25,7 @@
 #include "sandbox/stage.h"
 
 #define LOST_AFTER_MS 10000
+#define CUT_MS 3000 /* to connect again */
 #define MAX_RESTARTS 3
 #define LIFELINE_FD 3
 #define SOCKET_DIR "foray-socket-"
@@ -214,9 +215,13 @@ on_tick(void *ctx)
 	struct host *h, *next;
 	uint64_t now = loop_now_ms();
 
-	TAILQ_FOREACH_SAFE (h, &hs->list, entry, next)
+	TAILQ_FOREACH_SAFE (h, &hs->list, entry, next) {
 		if (now - h->seen_ms > LOST_AFTER_MS)
 			hosts_lose(h, "no heartbeat for 10 s", 0);
+		else if (h->is_remote && h->remote == NULL &&
+		    now - h->cut_ms > CUT_MS)
+			hosts_lose(h, "its connection was cut 3 s ago", 0);
+	}
 }
 
 static int

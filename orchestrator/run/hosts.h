@@ -3,8 +3,9 @@
  * those of other machines, which come in by the door (door/door.h). Keeps their
  * slots; knows nothing of subtasks.
  *
- * A host of another machine that loses its connection has ten seconds to come
- * back by a new one; it is known by a random number that it made at its start.
+ * A host of another machine that loses its connection has three seconds to come
+ * back by a new one, and one that says nothing at all ten; it is known by a
+ * random number that it made at its start.
  */
 #ifndef ORCHESTRATOR_RUN_HOSTS_H
 #define ORCHESTRATOR_RUN_HOSTS_H

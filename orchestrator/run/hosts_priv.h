@@ -33,6 +33,7 @@ struct host {
 	unsigned slots, busy, cpus;
 	unsigned strays;    /* messages of workers that are nobody's */
 	uint64_t strays_ms; /* counted since */
+	uint64_t cut_ms;    /* when the connection ended */
 	uint64_t seen_ms;
 	enum sandbox_backend backend;
 };

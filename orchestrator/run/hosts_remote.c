@@ -149,8 +149,10 @@ static void
 forget(struct remote *r)
 {
 	TAILQ_REMOVE(&r->all->remotes, r, entry);
-	if (r->host != NULL)
+	if (r->host != NULL) {
 		r->host->remote = NULL;
+		r->host->cut_ms = loop_now_ms();
+	}
 	link_free(r->link);
 	free(r->doomed);
 	free(r);
