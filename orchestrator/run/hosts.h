@@ -72,8 +72,7 @@ const struct tcp_end *hosts_at(const struct hosts *hs);
 /* Ours does no wrong; another machine's is ended, with all its workers, and not
  * let in again. Inside of ops->msg(), for the host of the message. */
 void hosts_drop(struct host *h, const char *why);
-/* It speaks of a worker that nobody knows: one that was given up. It is told to
- * end it; a host that does nothing else is dropped. */
+/* It speaks of a worker that was given up: it is told to end it. */
 void hosts_stray(struct host *h, const char *worker);
 
 /* The host with a free slot that has least to do for what it has, or NULL. */

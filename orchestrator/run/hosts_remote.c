@@ -11,9 +11,8 @@
 #include "common/log.h"
 #include "orchestrator/run/hosts_priv.h"
 
-#define STRAYS_MAX 20000 /* in STRAYS_MS; a cut piles some up */
-#define STRAYS_TOLD 100
-#define STRAYS_MS 10000
+#define STRAYS_TOLD 200 /* in STRAYS_MS */
+#define STRAYS_MS 5000
 #define DROPPED_MAX 1000
 
 /* --- who is wanted ------------------------------------------------------- */
@@ -280,13 +279,8 @@ hosts_stray(struct host *h, const char *worker)
 		h->strays = 0;
 		h->strays_ms = now;
 	}
-	if (++h->strays > STRAYS_MAX) {
-		hosts_drop(h,
-		    "it floods us with messages of workers that "
-		    "nobody knows");
-		return;
-	}
-	if (h->strays > STRAYS_TOLD && h->strays % STRAYS_TOLD != 0)
+	/* A cut piles up many, and the first answers are enough. */
+	if (++h->strays > STRAYS_TOLD)
 		return;
 	m.u.cancel.reason = "it was given up";
 	(void)hosts_send(h, worker, &m, NULL);

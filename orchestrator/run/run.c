@@ -284,6 +284,10 @@ on_host_msg(struct host *h, const char *worker, const struct msg *m, void *ctx)
 	struct run *r = ctx;
 	struct worker *w = sched_worker(r, worker);
 
+	if (w == NULL && !sched_was_worker(r, worker)) {
+		hosts_drop(h, "it speaks for a worker that never was");
+		return;
+	}
 	if (w == NULL) {
 		log_debug(
 		    "%s from unknown worker %s", msg_name(m->type), worker);

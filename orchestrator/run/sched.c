@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/num.h"
 #include "common/text.h"
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/fetch.h"
@@ -20,6 +21,8 @@
 #include "orchestrator/run/pass.h"
 #include "orchestrator/run/watch.h"
 
+#define HOST_LOST "host lost"
+#define MAX_LOST 30
 #define SUBTASK_WALL_MS (6ull * 3600 * 1000)
 
 const char *
@@ -112,6 +115,15 @@ sched_worker(struct run *r, const char *name)
 		if (strcmp(w->name, name) == 0)
 			return w;
 	return NULL;
+}
+
+bool
+sched_was_worker(const struct run *r, const char *name)
+{
+	uint64_t n;
+
+	return name[0] == 'w' &&
+	    num_u64(name + 1, 1, r->next_worker, "a worker", &n, NULL) == 0;
 }
 
 size_t
@@ -268,6 +280,12 @@ drop_worker(
 	struct subtask *t = w->subtask;
 	bool unfinished = t->state == SUBTASK_RUNNING && !w->summary;
 
+	/* It is not the subtask's fault when another machine goes, unless that
+	 * happens all the time. */
+	if (strcmp(reason, HOST_LOST) == 0 && host_address(w->host) != NULL &&
+	    t->attempts < MAX_LOST)
+		t->attempts_before++;
+
 	(void)store_attempt(
 	    r->store, t->id, w->attempt, w->name, reason, run_now(r), NULL);
 	run_event(r, "worker_gone",
@@ -320,7 +338,7 @@ sched_host_down(struct run *r, struct host *h, const char *why)
 
 	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next)
 		if (w->host == h)
-			drop_worker(r, w, "host lost", why);
+			drop_worker(r, w, HOST_LOST, why);
 	results_check(r);
 	sched_pump(r);
 }
@@ -336,7 +354,7 @@ sched_host_back(struct run *r, struct host *h)
 		if (w->host == h && !w->ready) {
 			(void)hosts_send(h, w->name, &m, NULL);
 			hosts_release(h);
-			drop_worker(r, w, "host lost", m.u.cancel.reason);
+			drop_worker(r, w, HOST_LOST, m.u.cancel.reason);
 		}
 	results_check(r);
 	sched_pump(r);

@@ -191,6 +191,8 @@ struct subtask *sched_add(struct run *r, enum kind kind, const char *label,
     size_t patch_len);
 void sched_pump(struct run *r);
 struct worker *sched_worker(struct run *r, const char *name);
+/* Was there ever one of that name? */
+bool sched_was_worker(const struct run *r, const char *name);
 /* The worker is gone; without a summary its subtask is tried again. */
 void sched_worker_exit(
     struct run *r, struct worker *w, const struct msg_worker_exit *m);
