@@ -24,31 +24,14 @@ const struct cmd cmd_doctor = {
 	.run = cmd_doctor_main,
 };
 
-static void
-print(const struct probe_item *it)
-{
-	static const char *const state[] = { "ok", "MISSING", "reduced" };
-
-	(void)printf("%-18s %-8s %s\n", it->name, state[it->state], it->detail);
-	if (it->cost[0] != '\0')
-		(void)printf("%-18s %-8s cost: %s\n", "", "", it->cost);
-	if (it->remedy[0] != '\0')
-		(void)printf("%-18s %-8s remedy: %s\n", "", "", it->remedy);
-}
-
 static int
 program(const char *name)
 {
-	char *path = NULL;
-	struct err e = { 0 };
+	struct probe_item it;
 
-	if (path_program(name, &path, &e) < 0) {
-		(void)printf("%-18s %-8s %s\n", name, "MISSING", e.text);
-		return -1;
-	}
-	(void)printf("%-18s %-8s %s\n", name, "ok", path);
-	free(path);
-	return 0;
+	probe_program(name, &it);
+	probe_print(&it);
+	return it.state == PROBE_OK ? 0 : -1;
 }
 
 /* What runs from here would read; a fault of it is no fault of the machine. */
@@ -106,7 +89,7 @@ cmd_doctor_main(int argc, char **argv)
 	scratch = path_join(cache, "scratch");
 	n = probe_all(scratch, items);
 	for (i = 0; i < n; i++)
-		print(&items[i]);
+		probe_print(&items[i]);
 	settings();
 	if (program("foray-host") < 0 || program("foray-worker") < 0)
 		r = EXIT_FATAL;

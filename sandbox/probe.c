@@ -276,3 +276,34 @@ probe_all(const char *scratch_dir, struct probe_item ret[PROBE_MAX])
 	pid_max(&l);
 	return l.n;
 }
+
+void
+probe_program(const char *name, struct probe_item *ret)
+{
+	char *path = NULL;
+	struct err e;
+
+	memset(ret, 0, sizeof *ret);
+	ret->name = name;
+	if (path_program(name, &path, &e) == 0) {
+		detail(ret, "%s", path);
+		free(path);
+		return;
+	}
+	ret->state = PROBE_MISSING;
+	detail(ret, "%s", e.text);
+	cost(ret, "no workers");
+	remedy(ret, "make install puts all programs in place");
+}
+
+void
+probe_print(const struct probe_item *it)
+{
+	static const char *const state[] = { "ok", "MISSING", "reduced" };
+
+	(void)printf("%-18s %-8s %s\n", it->name, state[it->state], it->detail);
+	if (it->cost[0] != '\0')
+		(void)printf("%-18s %-8s cost: %s\n", "", "", it->cost);
+	if (it->remedy[0] != '\0')
+		(void)printf("%-18s %-8s remedy: %s\n", "", "", it->remedy);
+}

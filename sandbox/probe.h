@@ -40,6 +40,11 @@ size_t probe_all(const char *scratch_dir, struct probe_item ret[PROBE_MAX]);
  * will start them (root: it stages and drops in a child). */
 int probe_sandbox(struct err *e);
 
+/* One of foray's own programs: its path, or what is missing. */
+void probe_program(const char *name, struct probe_item *ret);
+/* As lines on stdout. */
+void probe_print(const struct probe_item *it);
+
 /* probe_system.c, for probe_all(): what each of these needs of the kernel. */
 void probe_userns(struct probe_item *it);
 void probe_apparmor(struct probe_item *it);

@@ -173,6 +173,14 @@ hosts_hello(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 		add_host(hs, o, m);
 }
 
+void
+hosts_heartbeat(struct host *h, const struct msg_heartbeat *m)
+{
+	if (m->draining && !h->draining)
+		log_info("host %s drains: it takes no more work", h->name);
+	h->draining = m->draining;
+}
+
 static void
 on_msg(struct peer *p unused_arg, const struct peer_addr *from,
     const char *worker, const struct msg *m, const void *raw unused_arg,
@@ -191,7 +199,9 @@ on_msg(struct peer *p unused_arg, const struct peer_addr *from,
 	if ((h = find_host(hs, from)) == NULL)
 		return;
 	h->seen_ms = loop_now_ms();
-	if (m->type != MSG_HEARTBEAT && *worker != '\0')
+	if (m->type == MSG_HEARTBEAT)
+		hosts_heartbeat(h, &m->u.heartbeat);
+	else if (*worker != '\0')
 		hs->ops->msg(h, worker, m, hs->ctx);
 }
 
@@ -501,7 +511,7 @@ hosts_free_slot(struct hosts *hs)
 	struct host *h, *best = NULL;
 
 	TAILQ_FOREACH (h, &hs->list, entry)
-		if (h->busy < h->slots &&
+		if (h->busy < h->slots && !h->draining &&
 		    (!h->is_remote || h->remote != NULL) &&
 		    (best == NULL || is_freer(h, best)))
 			best = h;

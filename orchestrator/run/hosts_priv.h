@@ -29,6 +29,7 @@ struct host {
 	struct peer_addr addr; /* of this machine's */
 	struct remote *remote; /* of others'; NULL: its connection is cut */
 	bool is_remote;
+	bool draining; /* it takes no more work */
 	char name[256], address[64], key[64], instance[INSTANCE];
 	unsigned slots, busy, cpus;
 	unsigned strays;    /* messages of workers that are nobody's */
@@ -69,6 +70,7 @@ struct origin {
 };
 void hosts_hello(
     struct hosts *hs, const struct origin *o, const struct msg_hello *m);
+void hosts_heartbeat(struct host *h, const struct msg_heartbeat *m);
 void hosts_lose(struct host *h, const char *why, int fatal_code);
 
 /* hosts_remote.c */

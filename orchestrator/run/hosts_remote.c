@@ -120,7 +120,9 @@ take(struct remote *r, const char *worker, const struct msg *m)
 	if (r->host == NULL)
 		return ERR_PROTO;
 	r->host->seen_ms = loop_now_ms();
-	if (m->type != MSG_HEARTBEAT && *worker != '\0')
+	if (m->type == MSG_HEARTBEAT)
+		hosts_heartbeat(r->host, &m->u.heartbeat);
+	else if (*worker != '\0')
 		hs->ops->msg(r->host, worker, m, hs->ctx);
 	return 0;
 }

@@ -282,7 +282,8 @@ drop_worker(
 
 	/* It is not the subtask's fault when another machine goes, unless that
 	 * happens all the time. */
-	if (strcmp(reason, HOST_LOST) == 0 && host_address(w->host) != NULL &&
+	if ((strcmp(reason, HOST_LOST) == 0 || strcmp(reason, "drain") == 0) &&
+	    host_address(w->host) != NULL &&
 	    t->attempts < MAX_LOST)
 		t->attempts_before++;
 

@@ -37,7 +37,7 @@
 #define TICK_MS 1000
 #define SILENCE_MS 5000   /* then HELLO is said again */
 #define END_MS 700        /* for the end, when we are told to go at once */
-#define END_QUIET_MS 5000 /* for the end after DRAIN */
+#define END_QUIET_MS 5000 /* for the end after a drain */
 #define END_REAP_MS 200   /* of it: for the workers' processes */
 #define FEATURES_MAX (LAYOUT_COPY + 2)
 
@@ -94,12 +94,13 @@ host_say_hello(struct host *h)
 	say(h, &m);
 }
 
-static void
-say_heartbeat(struct host *h)
+void
+host_say_heartbeat(struct host *h)
 {
 	struct msg m = { .type = MSG_HEARTBEAT };
 
 	m.u.heartbeat.busy = slots_busy(h->slots);
+	m.u.heartbeat.draining = h->draining;
 	say(h, &m);
 }
 
@@ -125,7 +126,7 @@ tick_cb(void *ctx)
 		now - h->hello_ms >= SILENCE_MS))
 		host_say_hello(h);
 	if (h->run[0] != '\0')
-		say_heartbeat(h);
+		host_say_heartbeat(h);
 	host_check_drained(h);
 	if (slots_busy(h->slots) > 0)
 		h->idle_ms = now;
@@ -134,6 +135,34 @@ tick_cb(void *ctx)
 		log_info("no work has come: the end");
 		loop_stop(h->loop, 0);
 	}
+}
+
+static void
+drain_over_cb(void *ctx)
+{
+	struct host *h = ctx;
+
+	log_warn("workers still run after --drain: the end");
+	h->at_once = true;
+	loop_stop(h->loop, 0);
+}
+
+void
+host_drain(struct host *h)
+{
+	if (h->draining)
+		return;
+	h->draining = true;
+	log_info("draining: %zu workers run, no more are taken",
+	    slots_busy(h->slots));
+	slots_drain(h->slots);
+	if (h->opts->drain_ms > 0)
+		loop_timer_add(
+		    h->loop, h->opts->drain_ms, 0, drain_over_cb, h);
+	/* At once, so that nothing more is given to us. */
+	if (h->run[0] != '\0')
+		host_say_heartbeat(h);
+	host_check_drained(h);
 }
 
 static void
@@ -150,6 +179,10 @@ signal_cb(int signo, void *ctx)
 {
 	struct host *h = ctx;
 
+	if (signo == SIGTERM && h->opts->drain_ms > 0) {
+		host_drain(h);
+		return;
+	}
 	log_info("%s: the end", strsignal(signo));
 	h->at_once = true;
 	loop_stop(h->loop, 0);

@@ -41,10 +41,13 @@ on_welcome(struct host *h, const char *worker unused_arg, const struct msg *m)
 static void
 on_assign(struct host *h, const char *worker, const struct msg *m)
 {
-	if (h->draining)
-		slots_refuse(h->slots, worker, "start", "the host is draining");
-	else
+	if (!h->draining) {
 		slots_assign(h->slots, worker, &m->u.assign);
+		return;
+	}
+	/* It may not know yet, or not any more. */
+	host_say_heartbeat(h);
+	slots_refuse(h->slots, worker, "drain", "the host is draining");
 }
 
 static void
@@ -60,9 +63,7 @@ static void
 on_drain(struct host *h, const char *worker unused_arg,
     const struct msg *m unused_arg)
 {
-	h->draining = true;
-	slots_drain(h->slots);
-	host_check_drained(h);
+	host_drain(h);
 }
 
 static void

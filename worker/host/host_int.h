@@ -46,7 +46,10 @@ int uplink_connect(struct host *h, struct err *e);
 
 /* host.c */
 void host_say_hello(struct host *h);
-/* host.c: stop when nothing is left to do after DRAIN. */
+void host_say_heartbeat(struct host *h);
+/* Take no more work, finish what runs (--drain at most), then stop. */
+void host_drain(struct host *h);
+/* Stop when nothing is left to do after that. */
 void host_check_drained(struct host *h);
 
 #endif

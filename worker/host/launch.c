@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -152,6 +153,7 @@ struct watched {
 	int foray_fd; /* -1: nobody started us */
 	int signal_fd;
 	struct cgroup *group;
+	uint64_t drain_ms;
 	bool subreaper; /* there is no namespace that ends all */
 };
 
@@ -172,7 +174,20 @@ wait_ms(uint64_t kill_at, uint64_t now)
 {
 	if (kill_at == 0)
 		return -1;
-	return kill_at > now ? (int)(kill_at - now) : 0;
+	if (kill_at <= now)
+		return 0;
+	return kill_at - now < INT_MAX ? (int)(kill_at - now) : INT_MAX;
+}
+
+/* Returns when the host is to be killed. */
+static uint64_t
+pass_on(const struct watched *w, int signo, uint64_t now, uint64_t kill_at)
+{
+	bool drains = signo == SIGTERM;
+	uint64_t at = now + KILL_AFTER_MS + (drains ? w->drain_ms : 0);
+
+	(void)kill(w->host, drains ? SIGTERM : SIGINT); /* gone is as good */
+	return kill_at == 0 || at < kill_at ? at : kill_at;
 }
 
 static void wait_for(struct watched *w) noreturn_fn;
@@ -213,9 +228,7 @@ wait_for(struct watched *w)
 		    read(w->signal_fd, &si, sizeof si) != sizeof si ||
 		    si.ssi_signo == SIGCHLD)
 			continue;
-		(void)kill(w->host, SIGTERM); /* gone is as good */
-		if (kill_at == 0)
-			kill_at = now + KILL_AFTER_MS;
+		kill_at = pass_on(w, (int)si.ssi_signo, now, kill_at);
 	}
 }
 
@@ -263,13 +276,15 @@ be_subreaper(void)
 }
 
 void
-launch(int lifeline_fd, enum sandbox_backend backend,
+launch(int lifeline_fd, enum sandbox_backend backend, uint64_t drain_ms,
     const struct sandbox_limits *total, struct lifelines *ret,
     struct cgroup **ret_group)
 {
 	const bool bare = backend == BACKEND_CONTAINER;
 	struct lifelines l = { .foray = lifeline_fd, .launcher = -1 };
-	struct watched w = { .foray_fd = lifeline_fd, .subreaper = bare };
+	struct watched w = { .foray_fd = lifeline_fd,
+		.subreaper = bare,
+		.drain_ms = drain_ms };
 	int down[2], up[2];
 	struct err e;
 	sigset_t set;

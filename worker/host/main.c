@@ -9,6 +9,7 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/container.h"
 #include "sandbox/probe.h"
+#include "worker/host/check.h"
 #include "worker/host/host.h"
 #include "worker/host/launch.h"
 #include "worker/host/options.h"
@@ -28,10 +29,13 @@ main(int argc, char **argv)
 	log_init("foray-host");
 	options_parse(&o, argc, argv);
 
+	if (o.check)
+		return check_machine(&o);
 	if (o.backend == BACKEND_CONTAINER)
 		log_warn("%s", container_warning());
 	quota_init(&quota, o.slots);
-	launch(o.lifeline_fd, o.backend, &quota.total, &lines, &quota.group);
+	launch(o.lifeline_fd, o.backend, o.drain_ms, &quota.total, &lines,
+	    &quota.group);
 	/* Pid 1 from here on; without namespaces a subreaper. */
 	status = place_prepare(&o, &place, &e);
 	if (status < 0) {

@@ -22,6 +22,7 @@ enum {
 	OPT_SPARES,
 	OPT_LABEL,
 	OPT_IDLE_EXIT,
+	OPT_DRAIN,
 	OPT_SCRATCH,
 	OPT_CACHE,
 	OPT_LIFELINE_FD,
@@ -31,6 +32,7 @@ enum {
 	OPT_OWN_HOSTS,
 	OPT_KEYS,
 	OPT_INSECURE,
+	OPT_CHECK,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -41,6 +43,7 @@ static const struct option long_options[] = {
 	{ "spares", required_argument, NULL, OPT_SPARES },
 	{ "label", required_argument, NULL, OPT_LABEL },
 	{ "idle-exit", required_argument, NULL, OPT_IDLE_EXIT },
+	{ "drain", required_argument, NULL, OPT_DRAIN },
 	{ "scratch", required_argument, NULL, OPT_SCRATCH },
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "lifeline-fd", required_argument, NULL, OPT_LIFELINE_FD },
@@ -50,6 +53,7 @@ static const struct option long_options[] = {
 	{ "own-hosts", required_argument, NULL, OPT_OWN_HOSTS },
 	{ "keys", required_argument, NULL, OPT_KEYS },
 	{ "insecure-loopback", no_argument, NULL, OPT_INSECURE },
+	{ "check", no_argument, NULL, OPT_CHECK },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -57,6 +61,7 @@ static const struct option long_options[] = {
 
 static const char help_text[] =
     "usage: foray-host --connect ENDPOINT [options]\n"
+    "       foray-host --check [--connect ENDPOINT] [options]\n"
     "Runs the workers of a foray orchestrator on this machine.\n"
     "\n"
     "  --connect ENDPOINT  where the orchestrator listens: ipc:///PATH or\n"
@@ -69,6 +74,8 @@ static const char help_text[] =
     "                      are free (default: 1)\n"
     "  --label NAME        name to go by (default: the machine's)\n"
     "  --idle-exit TIME    end after this time without a worker\n"
+    "  --drain TIME        after SIGTERM, what runs has this time to finish "
+    "(none)\n"
     "  --scratch DIR       where workspaces are made (default: CACHE/scratch)\n"
     "  --cache DIR         where snapshots are (default: ~/.cache/foray)\n"
     "  --profile NAME      sandbox of commands: strict, default, build, debug,\n"
@@ -80,6 +87,7 @@ static const char help_text[] =
     "                      takes their networks at this unix socket\n"
     "  --own-hosts LIST    what they reach without it (default: their loopback)\n"
     "  --lifeline-fd N     end when the pipe on descriptor N is hung up\n"
+    "  --check             say what this machine lacks, and end\n"
     "  --help, --version\n";
 
 static void usage(const char *text) noreturn_fn;
@@ -153,6 +161,9 @@ take_option(struct options *o, int c)
 	case OPT_IDLE_EXIT:
 		o->idle_exit_ms = duration(optarg, "--idle-exit");
 		break;
+	case OPT_DRAIN:
+		o->drain_ms = duration(optarg, "--drain");
+		break;
 	case OPT_SCRATCH:
 		o->scratch = absolute(optarg, "--scratch");
 		break;
@@ -184,6 +195,9 @@ take_option(struct options *o, int c)
 		break;
 	case OPT_INSECURE:
 		o->insecure = true;
+		break;
+	case OPT_CHECK:
+		o->check = true;
 		break;
 	case OPT_HELP:
 		print(help_text);
@@ -224,9 +238,10 @@ check_connect(struct options *o)
 		      "orchestrator is, makes such a directory");
 	if (o->insecure && tcp_check_loopback(&at, &e) < 0)
 		usage(xasprintf("--insecure-loopback: %s", e.text));
-	if (o->keys != NULL && curve_read_host(o->keys, &o->curve, &e) < 0)
+	if (o->keys != NULL && !o->check &&
+	    curve_read_host(o->keys, &o->curve, &e) < 0)
 		usage(xasprintf("--keys: %s", e.text));
-	if (o->insecure)
+	if (o->insecure && !o->check)
 		log_warn("--insecure-loopback: every user of this machine can "
 			 "be the orchestrator of this host");
 }
@@ -256,9 +271,10 @@ options_parse(struct options *o, int argc, char **argv)
 		take_option(o, c);
 	if (optind < argc)
 		usage(xasprintf("'%s' is not an option", argv[optind]));
-	if (o->connect == NULL)
+	if (o->connect == NULL && !o->check)
 		usage("--connect is missing");
-	check_connect(o);
+	if (o->connect != NULL)
+		check_connect(o);
 	if (o->slots == 0)
 		o->slots = options_processors();
 }

@@ -15,12 +15,14 @@ struct options {
 	uint64_t slots;        /* as many as there are processors, or told */
 	uint64_t spares;       /* workers that wait, of these (pool.h) */
 	uint64_t idle_exit_ms; /* 0: never */
+	uint64_t drain_ms;     /* after SIGTERM; 0: none */
 	int lifeline_fd;       /* -1: not started by foray */
 	const char *profile;   /* name or file; NULL: "default" */
 	enum sandbox_backend backend;
 	const char *keys;        /* directory; NULL: none, or not over TCP */
 	struct curve_host curve; /* what is in it */
 	bool insecure;           /* TCP without keys */
+	bool check; /* only look: connect may be NULL, curve is not read */
 };
 
 /* Ends the program for --help, --version and errors of usage (status 2). */

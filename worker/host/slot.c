@@ -477,5 +477,6 @@ slots_busy(const struct slots *all)
 void
 slots_drain(struct slots *all)
 {
+	all->draining = true;
 	pool_end(all->pool, "the host is draining");
 }

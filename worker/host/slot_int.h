@@ -88,6 +88,7 @@ struct slots {
 	uint64_t seq; /* of the last id */
 	struct pool *pool;
 	struct disk *disk;
+	bool draining; /* slots_drain() was called */
 };
 
 /* slot_start.c: everything up to the running process and its socket. On
