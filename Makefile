@@ -166,19 +166,17 @@ FORCE:
 
 include tests/tests.mk
 include deploy/deps.mk
+include deploy/deploy.mk
 
 .PHONY: install
-install: all
+install: all install-deploy
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBEXECDIR) \
-		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(MANDIR)/man8 \
-		$(DESTDIR)$(DATADIR)/deploy/apparmor $(DESTDIR)$(DATADIR)/deploy/sysctl
+		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man7 $(DESTDIR)$(MANDIR)/man8
 	install -m 755 $(BUILD)/foray $(BUILD)/foray-host $(DESTDIR)$(BINDIR)
 	install -m 755 $(BUILD)/foray-worker $(DESTDIR)$(LIBEXECDIR)
 	install -m 644 orchestrator/foray.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 worker/host/foray-host.8 $(DESTDIR)$(MANDIR)/man8
 	install -m 644 proto/foray-proto.7 $(DESTDIR)$(MANDIR)/man7
-	install -m 644 deploy/apparmor/foray $(DESTDIR)$(DATADIR)/deploy/apparmor
-	install -m 644 deploy/sysctl/60-foray.conf $(DESTDIR)$(DATADIR)/deploy/sysctl
 
 .PHONY: clean
 clean:
@@ -196,5 +194,6 @@ help:
 	@echo 'make bench-repair  what foray does with the bugs of tests/bugs: half an hour'
 	@echo 'make fuzz       the fuzzers, FUZZ_SECONDS each (default 60)'
 	@echo 'make test-long  kill tests and other long ones'
+	@echo 'make tarball    foray-host with its libraries, for other machines'
 	@echo 'make install    to DESTDIR and PREFIX ($(PREFIX)); make clean'
 	@echo 'V=1 shows commands; SANITIZE=address,undefined builds into build-san'

@@ -350,6 +350,8 @@ profile_outer(const struct profile *p, struct sandbox_spec *ret)
 	spec_mount(ret, MOUNT_RW, p->tree_src, p->root);
 	spec_mount(ret, MOUNT_RO, p->link_src, IN_LINK);
 	spec_mount(ret, MOUNT_RO, p->worker_src, IN_WORKER);
+	if (p->lib_src != NULL)
+		spec_mount(ret, MOUNT_RO, p->lib_src, IN_LIB);
 	if (p->base_src != NULL)
 		spec_mount(ret, MOUNT_RO, p->base_src, IN_BASE);
 	if (p->up_src != NULL)

@@ -20,6 +20,7 @@
 #define IN_DIR "/run/foray"
 #define IN_LINK "/run/foray/link"     /* socket s, file worker.json */
 #define IN_WORKER "/run/foray/worker" /* the program */
+#define IN_LIB "/run/foray/lib"       /* libraries that it brings along */
 #define IN_BASE "/run/foray/base"     /* the snapshot, read-only */
 #define IN_UP "/run/foray/up"       /* the workspace's upper layer, read-only */
 #define IN_CACHE "/run/foray/cache" /* what a run's workers share */
@@ -40,6 +41,7 @@ struct profile {
 	const char *up_src;     /* upper layer, or NULL (copy) */
 	const char *link_src;   /* directory of the socket */
 	const char *worker_src; /* foray-worker */
+	const char *lib_src;    /* its own libraries; NULL: the system's */
 	/* inner */
 	const struct strv *guarded; /* files below root to bind read-only over
 				       themselves; may be NULL */

@@ -435,6 +435,18 @@ class Box:
     def start(self, repo, *args, first=False, **more):
         return Live(self, run_args(repo, args, first), **more)
 
+    def listen(self, repo, *args, at="tcp://127.0.0.1:*"):
+        """A run that listens, its endpoint ("": it does not), and the keys for
+        its hosts."""
+        keys = os.path.join(self.home, ".config/foray/keys/hosts/fleet")
+        if not os.path.isdir(keys):
+            r = self.do("keys", "new", "fleet")
+            check(r.status == 0, "keys are made", r)
+        run = self.start(repo, "--listen", at, *args)
+        found = run.wait_event("listening", 30)
+        check(found, "it listens", run.events())
+        return run, found[0]["endpoint"] if found else "", keys
+
     def runs(self):
         """Directories of the runs there are, by age."""
         top = os.path.join(self.state, "foray/runs")

@@ -112,6 +112,22 @@ make_snapshots(const char *cache, char **ret, struct err *e)
 	return 0;
 }
 
+/* As `make tarball` lays it out. What other builds look for is not there. */
+static char *
+find_lib(const char *worker)
+{
+	char *bin = path_dir(worker), *top = path_dir(bin);
+	char *lib = path_join(top, "lib/foray");
+
+	if (!is_dir(lib)) {
+		free(lib);
+		lib = NULL;
+	}
+	free(bin);
+	free(top);
+	return lib;
+}
+
 static void
 find_tools(struct toolchain *ret)
 {
@@ -213,6 +229,8 @@ stage_all(struct place *p, const char *ipc, struct err *e)
 		r = stage_add(st, p->scratch, e);
 	if (r == 0)
 		r = stage_add(st, p->worker, e);
+	if (r == 0 && p->lib != NULL)
+		r = stage_add(st, p->lib, e);
 	if (r == 0 && ipc != NULL)
 		r = stage_add(st, ipc, e);
 	/* Its directory, most likely the one before. */
@@ -301,7 +319,6 @@ static int
 leave_unreachable(struct place *p, struct err *e)
 {
 	struct strv dropped = { 0 };
-	int r = 0;
 
 	if (geteuid() != 0)
 		return 0;
@@ -311,9 +328,15 @@ leave_unreachable(struct place *p, struct err *e)
 			 "as, can't reach it",
 		    dropped.v[i], SANDBOX_UID);
 	strv_clear(&dropped);
-	if (!container_is_reachable(p->worker))
-		r = copy_worker(p, e);
-	return r;
+	if (container_is_reachable(p->worker))
+		return 0;
+	if (p->lib != NULL)
+		return err_set(e, ERR_USAGE,
+		    "%s: uid %d, which workers run as, can't reach it, and it "
+		    "needs the libraries beside it: unpack the tarball where "
+		    "everybody can walk to",
+		    p->worker, SANDBOX_UID);
+	return copy_worker(p, e);
 }
 
 static int
@@ -338,6 +361,8 @@ go_down(struct place *p, const char *ipc, struct err *e)
 	move_to_stage(&p->stage, &p->snapshots);
 	move_to_stage(&p->stage, &p->scratch);
 	move_to_stage(&p->stage, &p->worker);
+	if (p->lib != NULL)
+		move_to_stage(&p->stage, &p->lib);
 	if (p->network != NULL)
 		move_to_stage(&p->stage, &p->network);
 	if (ipc == NULL)
@@ -379,8 +404,10 @@ place_prepare(const struct options *o, struct place *ret, struct err *e)
 		r = make_snapshots(cache, &p.snapshots, e);
 	if (r == 0)
 		r = path_program("foray-worker", &p.worker, e);
-	if (r == 0)
+	if (r == 0) {
+		p.lib = find_lib(p.worker);
 		find_tools(&p.tools);
+	}
 	if (r == 0)
 		r = find_view(o, &p.view, e);
 	if (r == 0 && ipc != NULL && !is_dir(ipc))
@@ -420,6 +447,7 @@ place_clear(struct place *p)
 	free(p->scratch);
 	free(p->snapshots);
 	free(p->worker);
+	free(p->lib);
 	free(p->network);
 	free(p->own_hosts);
 	memset(p, 0, sizeof *p);

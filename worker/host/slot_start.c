@@ -361,6 +361,7 @@ outer_spec(const struct slot *s, const struct order *o,
 	p.up_src = s->ws.up_src;
 	p.link_src = s->link;
 	p.worker_src = place->worker;
+	p.lib_src = place->lib;
 	profile_outer(&p, ret);
 	ret->limits = s->limits;
 	limits_shape(ret);
