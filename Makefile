@@ -155,12 +155,16 @@ $(BUILD)/%.o: %.c $(BUILD)/.flags
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Changes only when the compiler or its flags do.
+FLAGS = '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))'
 $(BUILD)/.flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' >$@.new; \
+	@printf '%s\n' $(FLAGS) >$@.new; \
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-.PHONY: FORCE
+.PHONY: FORCE flags
 FORCE:
+# To be compared with it.
+flags:
+	@printf '%s\n' $(FLAGS)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
