@@ -40,7 +40,7 @@ enum {
 	{ "wait-hosts", required_argument, NULL, FLEET_WAIT }
 /* clang-format on */
 #define FLEET_HELP \
-	"      --listen ENDPOINT     hosts of other machines may work, too: " \
+	"      --listen ENDPOINT  hosts of other machines may work, too: " \
 	"tcp://HOST:PORT\n" \
 	"                        (PORT *: any free one)\n" \
 	"      --keys DIR        who may (foray keys)\n" \
