@@ -426,7 +426,7 @@ def others(box):
     b = join(name="a")
     lib.check(ended(a), "H-014: the first is put out")
     # What it had been told may be lost: it is given up and told anew.
-    found = [curve.unpack(b.recv()[1])["t"], curve.unpack(b.recv()[1])["t"]]
+    found = [curve.unpack(b.recv()[1])["t"] for _ in range(2)]
     lib.equal(sorted(found), [11, 13], "H-014: the second has its work")
     # H-012: the peer goes; its work is done elsewhere.
     gone = time.monotonic()
