@@ -14,6 +14,8 @@
 #include "orchestrator/run/state.h"
 #include "proto/curve.h"
 
+#define TOLD_MAX 40
+#define TOLD_MS 10000
 #define WAIT_MS ((uint64_t)10 * 60 * 1000)
 
 int
@@ -220,9 +222,21 @@ void
 fleet_refused(
     struct run *r, const char *address, const char *key, const char *why)
 {
+	struct fleet *f = &r->fleet;
+	uint64_t now = loop_now_ms();
+	unsigned untold = 0;
+
+	if (now - f->told_ms > TOLD_MS) {
+		untold = f->told > TOLD_MAX ? f->told - TOLD_MAX : 0;
+		f->told_ms = now;
+		f->told = 0;
+	}
+	if (++f->told > TOLD_MAX)
+		return;
 	run_event(r, "host_refused",
-	    json_pack("{s:s, s:s, s:o}", "address", address, "key", key,
-		"reason", json_str_lossy(why, strlen(why))));
+	    json_pack("{s:s, s:s, s:o, s:i}", "address", address, "key", key,
+		"reason", json_str_lossy(why, strlen(why)), "more",
+		(int)untold));
 }
 
 void

@@ -21,6 +21,8 @@ struct fleet {
 	char *keys; /* NULL: without */
 	char profile[65];
 	struct loop_watch *wait;
+	uint64_t told_ms; /* refusals are counted since */
+	unsigned told;
 };
 
 /* Options, the same for run and resume; getopt_long's values. */
@@ -40,7 +42,7 @@ enum {
 	{ "wait-hosts", required_argument, NULL, FLEET_WAIT }
 /* clang-format on */
 #define FLEET_HELP \
-	"      --listen ENDPOINT     hosts of other machines may work, too: " \
+	"      --listen ENDPOINT  hosts of other machines may work, too: " \
 	"tcp://HOST:PORT\n" \
 	"                        (PORT *: any free one)\n" \
 	"      --keys DIR        who may (foray keys)\n" \
@@ -59,6 +61,8 @@ void fleet_listening(struct run *r);
 void fleet_host_up(struct run *r, struct host *h);
 /* After the loss of one. */
 void fleet_host_down(struct run *r);
+/* The first forty in ten seconds are events; the rest is the next one's number.
+ */
 void fleet_refused(
     struct run *r, const char *address, const char *key, const char *why);
 void fleet_clear(struct run *r);

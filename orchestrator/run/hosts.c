@@ -143,6 +143,9 @@ add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	h->seen_ms = h->strays_ms = loop_now_ms();
 	h->backend = backend_of(m);
 	TAILQ_INSERT_TAIL(&hs->list, h, entry);
+	/* Given up long ago, or by an orchestrator before us. */
+	for (size_t i = 0; i < m->workers.n; i++)
+		hosts_stray(h, m->workers.v[i]);
 	hs->ops->up(h, hs->ctx);
 }
 

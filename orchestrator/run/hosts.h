@@ -28,8 +28,8 @@ struct hosts_ops {
 	/* A message about or from one of its workers. */
 	void (*msg)(
 	    struct host *h, const char *worker, const struct msg *m, void *ctx);
-	/* It was cut off, and is here again: what was sent last may be lost. */
-	void (*back)(struct host *h, void *ctx);
+	/* It was cut off, and is here again with these workers. */
+	void (*back)(struct host *h, const struct msg_strs *workers, void *ctx);
 	/* Somebody wanted to be one, and was sent away. key: its name in the
 	 * allow-list, or "". */
 	void (*refused)(

@@ -86,7 +86,7 @@ remote_rejoin(struct hosts *hs, struct remote *r, const struct msg_hello *m)
 		free(old);
 	}
 	log_info("host %s is back from %s", h->name, h->address);
-	hs->ops->back(h, hs->ctx);
+	hs->ops->back(h, &m->workers, hs->ctx);
 	return true;
 }
 

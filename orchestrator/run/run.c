@@ -266,9 +266,9 @@ on_host_down(struct host *h, const char *why, int fatal_code, void *ctx)
 }
 
 static void
-on_host_back(struct host *h, void *ctx)
+on_host_back(struct host *h, const struct msg_strs *workers, void *ctx)
 {
-	sched_host_back(ctx, h);
+	sched_host_back(ctx, h, workers);
 }
 
 static void

@@ -344,19 +344,36 @@ sched_host_down(struct run *r, struct host *h, const char *why)
 	sched_pump(r);
 }
 
+static bool
+is_among(const struct msg_strs *names, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < names->n; i++)
+		if (strcmp(names->v[i], name) == 0)
+			return true;
+	return false;
+}
+
 void
-sched_host_back(struct run *r, struct host *h)
+sched_host_back(struct run *r, struct host *h, const struct msg_strs *workers)
 {
 	struct msg m = { .type = MSG_CANCEL };
 	struct worker *w, *next;
+	size_t i;
 
-	m.u.cancel.reason = "its host was cut off before it began";
+	m.u.cancel.reason = "its host was cut off";
 	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next)
-		if (w->host == h && !w->ready) {
+		if (w->host == h && !is_among(workers, w->name)) {
+			/* It may still be on its way. */
 			(void)hosts_send(h, w->name, &m, NULL);
 			hosts_release(h);
 			drop_worker(r, w, HOST_LOST, m.u.cancel.reason);
 		}
+	for (i = 0; i < workers->n; i++)
+		if ((w = sched_worker(r, workers->v[i])) == NULL ||
+		    w->host != h)
+			hosts_stray(h, workers->v[i]);
 	results_check(r);
 	sched_pump(r);
 }

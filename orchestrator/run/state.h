@@ -197,9 +197,10 @@ bool sched_was_worker(const struct run *r, const char *name);
 void sched_worker_exit(
     struct run *r, struct worker *w, const struct msg_worker_exit *m);
 void sched_host_down(struct run *r, struct host *h, const char *why);
-/* It was cut off: what it was told last may be lost, so those of its workers
- * that have not begun are given up. */
-void sched_host_back(struct run *r, struct host *h);
+/* It was cut off, and has these workers now: the others are gone, or never
+ * came to be; those that are not ours any more it is told to end. */
+void sched_host_back(
+    struct run *r, struct host *h, const struct msg_strs *workers);
 void sched_cancel(
     struct run *r, bool (*which)(const struct subtask *), const char *why);
 size_t sched_count(

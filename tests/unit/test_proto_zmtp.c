@@ -1,5 +1,6 @@
 /*
- * test_proto_zmtp.c - the frames of a connection, whole and in pieces of every size.
+ * test_proto_zmtp.c - the frames of a connection, whole and in pieces of every
+ * size.
  */
 #include "common/compat.h"
 

@@ -22,6 +22,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "proto/tcp.h"
 #include "sandbox/killtree.h"
 #include "sandbox/limits.h"
 #include "sandbox/workspace.h"
@@ -73,6 +74,7 @@ void
 host_say_hello(struct host *h)
 {
 	char profile[HASH_HEX];
+	struct strv names = { 0 };
 	struct msg m = { .type = MSG_HELLO };
 	struct msg_hello *hello = &m.u.hello;
 	const char *layouts[FEATURES_MAX];
@@ -90,8 +92,12 @@ host_say_hello(struct host *h)
 	hello->instance = h->instance;
 	hello->features.n = features(h, layouts);
 	hello->features.v = layouts;
+	if (h->slots != NULL)
+		slots_names(h->slots, &names);
+	hello->workers = msg_strs_of(&names);
 	h->hello_ms = loop_now_ms();
 	say(h, &m);
+	strv_clear(&names);
 }
 
 void
@@ -270,6 +276,7 @@ host_start(struct host *h, struct err *e)
 	conf.max = h->max;
 	conf.wires = h->wires;
 	conf.spares = h->opts->spares;
+	conf.remember = tcp_is(h->place->endpoint);
 	conf.up = h->relay;
 	conf.reaper = h->reaper;
 	conf.on_free = free_cb;

@@ -8,6 +8,7 @@
 #include "worker/host/host_int.h"
 #include "worker/host/options.h"
 #include "worker/host/place.h"
+#include "worker/host/slot.h"
 
 static void
 tell(const struct host *h, enum shake what)
@@ -47,8 +48,11 @@ link_cb(struct peer *p unused_arg, enum shake what, void *ctx)
 	if (h->link != (int)what)
 		tell(h, what);
 	h->link = (int)what;
-	if (what == SHAKE_UP)
-		host_say_hello(h);
+	if (what != SHAKE_UP)
+		return;
+	host_say_hello(h);
+	if (h->run[0] != '\0')
+		slots_ask_again(h->slots);
 }
 
 int
