@@ -157,6 +157,21 @@ existing(const char *path)
 	return dir;
 }
 
+/* Root may write anywhere, so it is told; errno says why. */
+static bool
+holds_directories(const char *dir)
+{
+	char *path = path_join(dir, ".foray-probe-XXXXXX");
+	bool ok = mkdtemp(path) != NULL;
+	int saved = errno;
+
+	if (ok)
+		(void)rmdir(path);
+	free(path);
+	errno = saved;
+	return ok;
+}
+
 static void
 workspace(struct list *l, const char *scratch)
 {
@@ -164,7 +179,7 @@ workspace(struct list *l, const char *scratch)
 	char *dir = existing(scratch);
 	enum layout layout;
 
-	if (access(dir, W_OK | X_OK) < 0) {
+	if (access(dir, W_OK | X_OK) < 0 || !holds_directories(dir)) {
 		it->state = PROBE_MISSING;
 		detail(it, "%s can't be made: %s: %s", scratch, dir,
 		    strerror(errno));

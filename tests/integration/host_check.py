@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""foray-host --check: what a machine lacks, one at a time, each with a remedy; and
+an orchestrator that is there, is not, or does not want us. --drain: a host that is
+told to go finishes what it has."""
+import os
+import re
+import shutil
+import signal
+import socket
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import lib  # noqa: E402
+
+ROWS = ("kernel", "bubblewrap", "user namespaces", "nested sandbox",
+        "workspace", "cgroup", "git", "disk space", "foray-worker")
+
+
+def check(box, *args, wrap=(), **more):
+    host = os.path.join(os.path.dirname(box.foray), "foray-host")
+    return box.call([*wrap, host, "--check", *args], **more)
+
+
+def missing(r):
+    """{what is missing: its remedy}"""
+    found = {}
+    for name, rest in re.findall(
+            r"(?m)^(\S.*?) +MISSING ((?:.|\n(?= ))*)", r.out):
+        remedy = re.search(r"remedy: (.+)", rest)
+        found[name] = remedy.group(1) if remedy else ""
+    return found
+
+
+def lacks(r, name, what):
+    found = missing(r)
+    lib.check(r.status == 4 and found.get(name) and "can't run here" in r.out,
+              what, r)
+
+
+def without(*paths):
+    """Arguments that run a command where these programs are none."""
+    args = ["bwrap", "--die-with-parent", "--bind", "/", "/", "--dev-bind",
+            "/dev", "/dev", "--proc", "/proc", "--cap-add", "ALL"]
+    for p in paths:
+        args += ["--ro-bind", "/dev/null", p]
+    return args + ["--"]
+
+
+def machine(box, who):
+    r = check(box)
+    lib.check(r.status == 0 and "workers can run here" in r.out,
+              who + ": a good machine", r)
+    for row in ROWS:
+        lib.check(re.search("(?m)^%s +(ok|reduced) " % row, r.out),
+                  "%s: row %s" % (who, row), r)
+    lib.equal(missing(r), {}, who + ": nothing is missing", r)
+    lacks(check(box, "--scratch", "/proc/nothing"), "workspace",
+          who + ": no scratch directory")
+    lib.equal(check(box, "--sandbox", "container").status, 0,
+              who + ": in container mode", r)
+    for args, part in ((["--connect", "nonsense"], "neither"), (["x"], "x"),
+                       (["--connect", "tcp://h:1"], "--keys")):
+        r = check(box, *args)
+        lib.check(r.status == 2 and part in r.err, who + ": %s" % args, r)
+    if os.geteuid() == 0 and box.uid is None:
+        lacks(check(box, wrap=without("/usr/bin/git")), "git",
+              who + ": without git")
+        r = check(box, wrap=without("/usr/bin/bwrap"))
+        lacks(r, "bubblewrap", who + ": without bwrap")
+        lib.check("apt-get install bubblewrap" in r.out, "the remedy", r)
+
+
+def orchestrators(box):
+    run, at, keys = box.listen(box.repo("idle", lib.SMALL), "-t",
+                               lib.SMALL_TEST, "--local", "0")
+    port = int(at.rsplit(":", 1)[1])
+    r = check(box, "--connect", at, "--keys", keys)
+    lib.check(r.status == 0 and "takes our key" in r.out, "it takes us", r)
+    box.do("keys", "new", "late")
+    # A removed name takes its directory along.
+    late = shutil.copytree(os.path.dirname(keys) + "/late", box.dir + "/late")
+    pub = lib.read(late + "/host.pub").split()[-1]
+    box.do("keys", "remove", "late")
+    r = check(box, "--connect", at, "--keys", late)
+    lacks(r, "orchestrator", "it does not want us")
+    lib.check("foray keys allow NAME '%s'" % pub in r.out, "the remedy", r)
+    r = check(box, "--connect", at, "--insecure-loopback")
+    lacks(r, "orchestrator", "no keys where keys are wanted")
+    # Each waits for five seconds.
+    mute, none = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
+    cases = (("tcp://127.0.0.1:%d" % mute.getsockname()[1], "no handshake"),
+             ("tcp://127.0.0.1:%d" % none.getsockname()[1],
+              "Connection refused"),
+             ("tcp://no.such.host.invalid:1", "tcp://no.such.host.invalid"))
+    none.close()
+
+    def fails(end, part):
+        r = check(box, "--connect", end, "--keys", keys)
+        lacks(r, "orchestrator", "nobody at " + end)
+        lib.check(part in r.out, "and why: " + part, r)
+    threads = [threading.Thread(target=fails, args=c) for c in cases]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    mute.close()
+    lacks(check(box, "--connect", "ipc:///nonexistent/s"), "orchestrator",
+          "no socket there")
+    lacks(check(box, "--keys", "/nonexistent"), "keys", "no keys")
+    os.chmod(keys + "/host.secret", 0o644)
+    r = check(box, "--connect", at, "--keys", keys)
+    lacks(r, "keys", "keys that others can read")
+    os.chmod(keys + "/host.secret", 0o600)
+    lib.check(socket.create_connection(("127.0.0.1", port), 5),
+              "the run still listens")
+    lib.equal(run.events("host_up"), [], "a check is no host")
+    run.signal(signal.SIGINT)
+    lib.equal(run.wait(20).status, 130, "the run was not disturbed")
+
+
+def drains(box, seconds, allowed):
+    """A run whose host gets SIGTERM while a worker runs; what it said, and how
+    long it took to end."""
+    run, at, keys = box.listen(
+        box.repo("for%ss" % allowed, lib.SMALL), "-t", "sleep %s; %s" %
+        (seconds, lib.SMALL_TEST), "-n", "2", "--local", "0")
+    host = start_host(box, "first", at, keys, "--drain", allowed)
+    lib.check(run.wait_event("assigned", 30), "a worker runs",
+              lib.read(box.dir + "/first.log"))
+    host.terminate()
+    began = time.monotonic()
+    lib.equal(host.wait(30), 0, "the host ends well")
+    return run, at, keys, time.monotonic() - began
+
+
+def start_host(box, label, at, keys, *args):
+    with open(os.path.join(box.dir, label + ".log"), "wb") as f:
+        return box.popen(
+            [os.path.join(os.path.dirname(box.foray), "foray-host"),
+             "--connect", at, "--keys", keys, "--label", label, "--cache",
+             box.cache + "/foray", "--slots", "2", "--spares", "0", *args],
+            stderr=f)
+
+
+def drain(box):
+    log = os.path.join(box.dir, "first.log")
+    run, at, keys, _ = drains(box, "0.3", "60")
+    lib.check(re.search("draining: [12] workers run", lib.read(log)),
+              "it drained", lib.read(log))
+    other = start_host(box, "second", at, keys)
+    r = run.wait(60)
+    lib.equal(r.status, 0, "another one does the rest", r)
+    other.send_signal(signal.SIGINT)
+    lib.equal(other.wait(10), 0, "SIGINT ends a host at once")
+    ends = [e["reason"] for e in r.all("worker_gone")]
+    lib.check("host lost" not in ends and "killed" not in ends,
+              "what ran was finished", ends)
+    # It takes longer than it has.
+    run, _, _, took = drains(box, "20", "1")
+    lib.check("still run" in lib.read(log) and took < 8,
+              "no longer than it may", lib.read(log))
+    run.signal(signal.SIGINT)
+    lib.equal(run.wait(20).status, 130, "the run is interrupted")
+
+
+def main():
+    for uid in lib.users():
+        with lib.Box(uid) as box:
+            machine(box, lib.user_name(uid))
+    with lib.Box() as box:
+        for part in (orchestrators, drain):
+            began = time.monotonic()
+            part(box)
+            print("%-13s %.1f s" % (part.__name__, time.monotonic() - began),
+                  flush=True)
+    lib.done()
+
+
+main()
