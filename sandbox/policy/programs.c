@@ -29,8 +29,11 @@
 	"--max-http-header-size=A --test-name-pattern=A --test-reporter=A " \
 	"--test-reporter-destination=W --test-concurrency=A --test-shard=A " \
 	"--test-timeout=A --watch-path=A --tls-cipher-list=A " \
-	"--trace-event-categories=A --diagnostic-dir=W --cpu-prof-dir=W " \
-	"--heap-prof-dir=W --redirect-warnings=W --report-filename=W "
+	"--trace-event-categories=A --diagnostic-dir=U --cpu-prof-dir=U " \
+	"--heap-prof-dir=U --redirect-warnings=W --report-filename=W " \
+	"--report-dir=U --report-directory=U --snapshot-blob=W --logfile=W " \
+	"--trace-event-file-pattern=W --test=F --watch=F --cpu-prof=F " \
+	"--heap-prof=F "
 
 static const struct program programs[] = {
 	/* git: what throws work away, goes around hooks, or names a program */
@@ -154,7 +157,9 @@ static const struct program programs[] = {
 	{ "comm", NULL, "r", "" },
 	{ "csplit", NULL, "r1", "f=W --prefix=W" },
 	{ "cut", NULL, "r", "d=A f=A c=A b=A" },
-	{ "diff", NULL, "r", "U=A C=A x=A X=A I=A L=A D=A --output=W" },
+	{ "diff", NULL, "r",
+	    "U=A C=A x=A X=A I=A L=A D=A --output=W "
+	    "--from-file=L --to-file=L" },
 	{ "expand", NULL, "r", "t=A" },
 	{ "fd", NULL, NULL,
 	    "x=D --exec=D X=D --exec-batch=D e=A t=A d=A E=A S=A c=A j=A" },
@@ -174,6 +179,9 @@ static const struct program programs[] = {
 	{ "md5sum", NULL, "r", "" },
 	{ "more", NULL, "r+", "" },
 	{ "nl", NULL, "r", "b=A w=A s=A v=A" },
+	{ "objdump", NULL, "r",
+	    "b=A j=A m=A M=A --target=A --section=A "
+	    "--start-address=A --stop-address=A --prefix=A" },
 	{ "od", NULL, "r", "A=A t=A N=A j=A" },
 	{ "paste", NULL, "r", "d=A" },
 	{ "pastebinit", NULL, "r", "i=L" },
@@ -375,6 +383,8 @@ static const struct program programs[] = {
 	{ "uudecode", NULL, "unpack", "o=W" },
 
 	/* modules of python, by -m */
+	{ "cProfile", NULL, NULL, "+ o=W --outfile=W s=A" },
+	{ "fileinput", NULL, "r", "" },
 	{ "json.tool", NULL, "rw2", "--indent=A" },
 	{ "tarfile", "--create", "pack", "" },
 	{ "tarfile", "--extract", "into", "" },
@@ -396,6 +406,8 @@ static const struct program programs[] = {
 	{ "biome", NULL, "wi", "--write=I --apply=I --fix=I" },
 	{ "black", NULL, "wb", "--check=N --diff=N l=A t=A c=A" },
 	{ "buildifier", NULL, "wb", "-mode=A" },
+	{ "cargo", "init", "w", "--name=A --vcs=A --edition=A --registry=A" },
+	{ "cargo", "new", "w", "--name=A --vcs=A --edition=A --registry=A" },
 	{ "cargo", "fmt", "here", "--check=N" },
 	{ "cargo", "fix", "here", "" },
 	{ "clang-format", NULL, "wi", "i=I n=N --dry-run=N" },
@@ -548,7 +560,9 @@ static const struct program programs[] = {
 	{ "openssl", NULL, NULL,
 	    "-in=L -inkey=L -key=L -out=W -keyout=W -writerand=W "
 	    "-keylogfile=W -sess_out=W -engine=Q -provider-path=Q" },
-	{ "pytest", NULL, NULL, "p=A -junitxml=W --junitxml=W --junit-xml=W" },
+	{ "pytest", NULL, NULL,
+	    "p=A -junitxml=W --junitxml=W --junit-xml=W --log-file=W "
+	    "--basetemp=U" },
 
 	{ "npm", NULL, NULL,
 	    "--script-shell=Q --node-options=Q --git=Q --shell=Q --editor=Q "

@@ -144,6 +144,8 @@ static const struct wrapper wrappers[] = {
 	    "--run=X --command=X p=A A=A E=A" },
 	{ "npm", WRAP_ARGV, WRAP_OWN, 0, "exec",
 	    "+ p=A --package=A c=X --call=X w=A" },
+	{ "npm", WRAP_ARGV, WRAP_OWN, 0, "x",
+	    "+ p=A --package=A c=X --call=X w=A" },
 	{ "npx", WRAP_ARGV, WRAP_OWN, 0, NULL,
 	    "+ p=A --package=A c=X --call=X w=A" },
 	{ "perf", WRAP_ARGV, WRAP_POWER, 0, "stat",
