@@ -134,3 +134,13 @@
 	    "ask" },
     { "rm", "", "", "allow", "node --cpu-prof -e 'require(\"child_process\")'",
 	    "ask" },
+    /* of an empty word of braces nothing is left */
+    { "rm", "", "", "allow", "{,} rm x", "deny" },
+    { "rm", "", "", "allow", "{,rm} x", "deny" },
+    { "rm", "", "", "allow", "{,,rm} x", "deny" },
+    { "rm", "", "", "allow", "{,''rm} x", "deny" },
+    { "rm", "", "", "allow", "{,nice} rm x", "deny" },
+    { "rm", "", "", "allow", "env {,} rm x", "deny" },
+    { "git push", "", "", "allow", "git {,} push", "deny" },
+    { "Read(.env)", "", "", "allow", "cat {,.env}", "deny" },
+    { "rm", "", "", "allow", "cp f{,.bak}", "allow" },
