@@ -31,6 +31,7 @@ struct call {
 	char *subtask;
 	unsigned attempt;
 	uint64_t turn;
+	uint64_t since_ms;
 	unsigned char digest[HASH_LEN];
 	struct ledger *ledger; /* NULL: the subtask is gone */
 	struct amount reserved;
@@ -87,6 +88,17 @@ const struct provider *
 gateway_provider(const struct gateway *g)
 {
 	return &g->provider;
+}
+
+size_t
+gateway_waiting(const struct gateway *g)
+{
+	const struct call *c;
+	size_t n = 0;
+
+	TAILQ_FOREACH (c, &g->calls, entry)
+		n += c->state == CALL_WAITING;
+	return n;
 }
 
 static void
@@ -253,6 +265,7 @@ accepted(struct call *c, struct provider_answer *a)
 		.subtask = c->subtask,
 		.turn = c->turn,
 		.ms = a->ms,
+		.whole_ms = loop_now_ms() - c->since_ms,
 		.requests = a->requests,
 		.spend.calls = 1 };
 	struct err e;
@@ -510,6 +523,7 @@ new_call(struct gateway *g, struct conv *v, const char *subtask,
 	c->subtask = xstrdup(subtask);
 	c->attempt = attempt;
 	c->turn = q->turn;
+	c->since_ms = loop_now_ms();
 	c->ledger = l;
 	memcpy(c->digest, v->digest, HASH_LEN);
 	TAILQ_INSERT_TAIL(&g->calls, c, entry);

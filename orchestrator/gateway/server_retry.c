@@ -128,6 +128,7 @@ announce(struct ask *a, struct fault *why, uint64_t ms, bool tell)
 	struct server *s = a->s;
 	char wait[64];
 
+	s->retries++;
 	fault_scrub(why->text, s->ep->key);
 	if (tell)
 		log_info("%s: %s: %s; again in %s", s->name,

@@ -231,5 +231,6 @@ handle_msg(struct run *r, struct worker *w, const struct msg *m)
 			table[i].fn(r, w, m);
 			return;
 		}
+	r->refused++;
 	log_warn("%s: %s is not permitted now", w->name, msg_name(m->type));
 }

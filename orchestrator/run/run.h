@@ -38,6 +38,8 @@ struct run_opts {
 	struct strv checks;                          /* -k */
 	struct strv protect;                         /* --protect globs */
 	struct strv allow_net;                       /* --allow-net hosts */
+	struct strv labels;                          /* --label, of hosts */
+	const char *metrics; /* --metrics: metrics/endpoint.h; or NULL */
 	unsigned workers;                            /* -n */
 	const char *model;                           /* -m, or NULL */
 	const char *profile;                         /* --profile, or NULL */
