@@ -232,6 +232,7 @@ server_ask(void *self, const struct provider_ask *q, void **ret_call)
 
 	if (q->n > 0)
 		memcpy(wires, q->wires, q->n * sizeof(struct wire *));
+	log_ids_get(&a->ids);
 	a->s = s;
 	a->q = *q;
 	a->q.worker = NULL;

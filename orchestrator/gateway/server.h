@@ -7,6 +7,7 @@
 
 #include <sys/queue.h>
 
+#include "common/log.h"
 #include "orchestrator/gateway/attempt.h"
 #include "orchestrator/gateway/gate.h"
 #include "orchestrator/gateway/guess.h"
@@ -38,6 +39,7 @@ struct server {
 struct ask {
 	TAILQ_ENTRY(ask) entry;
 	struct server *s;
+	struct log_ids ids;    /* of whom it is for */
 	struct provider_ask q; /* wires is our array; late is ours; no conv */
 	struct gate_wait wait;
 	struct attempt attempt;

@@ -25,8 +25,8 @@
 
 #define CONNECTIONS 32
 #define MEMORY 8192 /* of a connection: request line and headers */
-#define LIFE_MS 5000
-#define IDLE_S 3
+#define LIFE_MS 3000
+#define IDLE_S 2
 #define TICK_MS 1000
 
 struct guest {

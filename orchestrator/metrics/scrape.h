@@ -4,7 +4,7 @@
  *
  * Whoever can connect is a stranger: 32 connections at once (more wait in the
  * kernel's queue), 8 KiB of memory for each, one request on each, and each is
- * closed 5 s after it began whatever it does.
+ * closed 3 s after it began whatever it does.
  */
 #ifndef ORCHESTRATOR_METRICS_SCRAPE_H
 #define ORCHESTRATOR_METRICS_SCRAPE_H

@@ -553,7 +553,8 @@ run_main(const struct run_opts *opts, struct tool_result *tool)
 		ret = exit_of(rc);
 		goto out;
 	}
-	if (!opts->quiet)
+	log_id(LOG_ID_RUN, store_id(r.store));
+	if (!opts->quiet && !log_is_json())
 		r.plain = plain_create(stderr);
 	rc = run_through(&r, &e);
 	if (rc < 0) {
@@ -565,7 +566,7 @@ run_main(const struct run_opts *opts, struct tool_result *tool)
 	}
 	finish(&r);
 	ret = r.exit;
-	if (opts->quiet && r.exit != EXIT_FIXED)
+	if (r.plain == NULL && r.exit != EXIT_FIXED)
 		log_error("%s", r.why);
 out:
 	clear(&r);

@@ -12,8 +12,9 @@
  *	lifelines_watch(&lines, loop);
  *
  * The process that was started ("launcher") stays outside, waits, passes
- * SIGTERM, SIGINT and SIGHUP on as SIGTERM (and SIGKILL two seconds later), and
- * exits with the host's status. It also makes the control group of the host and
+ * SIGTERM, SIGINT and SIGHUP on, and exits with the host's status. SIGKILL
+ * follows two seconds later; where nobody started us, two seconds after what a
+ * first SIGTERM allows for the workers' end. It also makes the control group of the host and
  * all its workers (cgroup.h), and removes it when they are gone, whatever ended
  * them: it outlives foray by that moment. What it can't remove, since it was
  * killed itself, foray or the next host sweeps.
@@ -49,9 +50,10 @@ struct lifelines {
  * closed. SIGTERM, SIGINT, SIGHUP and SIGCHLD are blocked afterwards, for the
  * loop. Ends the program with EXIT_SANDBOX and a message when there are no
  * namespaces to be had.
+ * drain_ms: after a first SIGTERM, when lifeline_fd is -1.
  * total: limits of the group for everything. *ret_group: we are in a leaf of
  * it, and our uid to be may make others; NULL where there are no groups. */
-void launch(int lifeline_fd, enum sandbox_backend backend,
+void launch(int lifeline_fd, enum sandbox_backend backend, uint64_t drain_ms,
     const struct sandbox_limits *total, struct lifelines *ret,
     struct cgroup **ret_group);
 
