@@ -109,8 +109,8 @@ json_line(char *line, enum log_level level, const char *text)
 {
 	static const char *const levels[] = { "debug", "info", "warning",
 		"error" };
-	static const char *const keys[] = { "run", "host", "subtask",
-		"attempt", "worker", "call" };
+	static const char *const keys[] = { "run", "host", "subtask", "attempt",
+		"worker", "call" };
 	struct timespec now = { 0 };
 	char date[32], stamp[48];
 	struct tm tm;
@@ -119,8 +119,8 @@ json_line(char *line, enum log_level level, const char *text)
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	(void)gmtime_r(&now.tv_sec, &tm);
 	(void)strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm);
-	(void)snprintf(stamp, sizeof stamp, "%s.%03ldZ", date,
-	    now.tv_nsec / 1000000);
+	(void)snprintf(
+	    stamp, sizeof stamp, "%s.%03ldZ", date, now.tv_nsec / 1000000);
 	line[len++] = '{';
 	len += put_member(line + len, "time", stamp);
 	len += put_member(line + len, "level", levels[level]);
@@ -146,8 +146,8 @@ text_line(char *line, const char *text)
 		line[len++] = ' ';
 	}
 	return len +
-	    text_escape_to(line + len, LINE_MAX_LEN - len - 1, text,
-		strlen(text));
+	    text_escape_to(
+		line + len, LINE_MAX_LEN - len - 1, text, strlen(text));
 }
 
 static void log_line(enum log_level level, const char *fmt, va_list ap)

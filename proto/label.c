@@ -5,7 +5,7 @@
 #include "common/log.h"
 #include "proto/label.h"
 
-#define CHARACTERS                                             \
+#define CHARACTERS \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" \
 	"0123456789._-/:="
 

@@ -58,9 +58,9 @@ enum provider_class {
 
 struct provider_state {
 	uint64_t requests[PROVIDER_CLASSES];
-	uint64_t retries;          /* requests to be made again */
+	uint64_t retries;           /* requests to be made again */
 	uint64_t queued, in_flight; /* at the limiter, now */
-	uint64_t width;            /* of it, now */
+	uint64_t width;             /* of it, now */
 };
 
 struct provider {

@@ -30,7 +30,7 @@ struct server {
 	uint64_t output;  /* most that the server takes; 0: not known */
 	uint64_t seed;
 	char *name;
-	char cache_key[32]; /* "": not sent */
+	char cache_key[32];                           /* "": not sent */
 	uint64_t retries, requests[PROVIDER_CLASSES]; /* for server_state() */
 	void (*planned)(void *ctx, const struct fault *why, uint64_t ms);
 	void *planned_ctx;

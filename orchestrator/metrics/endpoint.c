@@ -68,7 +68,8 @@ parse(const char *text, struct place *ret, struct err *e)
 	(void)snprintf(ret->host, sizeof ret->host, "%.*s", (int)len, host);
 	if (num_u64(colon != NULL ? colon + 1 : text, 0, 65535, "the port",
 		&port, e) < 0)
-		return is_no_endpoint(text, "there is no port of 0 to 65535", e);
+		return is_no_endpoint(
+		    text, "there is no port of 0 to 65535", e);
 	(void)snprintf(ret->port, sizeof ret->port, "%u", (unsigned)port);
 	return 0;
 }
@@ -151,8 +152,7 @@ listen_unix(const char *text, const char *path, int *ret_fd, struct err *e)
 }
 
 static int
-listen_tcp(
-    const char *text, const struct place *p, int *ret_fd, struct err *e)
+listen_tcp(const char *text, const struct place *p, int *ret_fd, struct err *e)
 {
 	struct addrinfo want = { .ai_socktype = SOCK_STREAM,
 		.ai_flags = AI_NUMERICSERV },
@@ -165,8 +165,8 @@ listen_tcp(
 		return err_set(e, ERR_USAGE,
 		    "--metrics %s: %s: name an address of this machine", text,
 		    gai_strerror(r));
-	fd = socket(found->ai_family,
-	    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = socket(
+	    found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		error = errno;
 	else if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) < 0)

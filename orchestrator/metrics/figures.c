@@ -12,8 +12,8 @@ const char *const names_subtask[] = { "waiting", "running", "done", "failed",
 const char *const names_verdict[] = { "fixed", "refuted", "stuck", "budget",
 	"error", "done", "other", NULL };
 const char *const names_exit[] = { "exited", "killed", "timeout", "cancelled",
-	"sandbox", "start", "protocol", "memory", "disk", "draining", "host lost", "stopped",
-	"other", NULL };
+	"sandbox", "start", "protocol", "memory", "disk", "draining",
+	"host lost", "stopped", "other", NULL };
 const char *const names_tool[] = { "ok", "error", "denied", "other", NULL };
 const char *const names_call[] = { "ok", "recorded", "failed", NULL };
 const char *const names_token[] = { "input", "cache_read", "cache_write",

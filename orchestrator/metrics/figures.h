@@ -11,16 +11,16 @@
 
 /* Each name has its place in an array of as many numbers; what has no name
  * counts at the last one, "other", so that no text of a peer makes a series. */
-extern const char *const names_host_state[];  /* ready, draining */
-extern const char *const names_worker[];      /* starting, working, held, ... */
-extern const char *const names_subtask[];     /* waiting, running, ... */
-extern const char *const names_verdict[];     /* of summaries */
-extern const char *const names_exit[];        /* why a worker is gone */
-extern const char *const names_tool[];        /* verdicts of tool calls */
-extern const char *const names_call[];        /* ok, recorded, failed */
-extern const char *const names_token[];       /* disjoint kinds */
-extern const char *const names_class[];       /* enum provider_class */
-#define FIGURES_NAMES 16 /* at most so many of each */
+extern const char *const names_host_state[]; /* ready, draining */
+extern const char *const names_worker[];     /* starting, working, held, ... */
+extern const char *const names_subtask[];    /* waiting, running, ... */
+extern const char *const names_verdict[];    /* of summaries */
+extern const char *const names_exit[];       /* why a worker is gone */
+extern const char *const names_tool[];       /* verdicts of tool calls */
+extern const char *const names_call[];       /* ok, recorded, failed */
+extern const char *const names_token[];      /* disjoint kinds */
+extern const char *const names_class[];      /* enum provider_class */
+#define FIGURES_NAMES 16                     /* at most so many of each */
 /* The place of a name. */
 size_t figures_place(const char *const *names, const char *name);
 

@@ -82,8 +82,7 @@ on_request(void *ctx, struct MHD_Connection *c, const char *url,
 	buf_init(&b, BUF_NOMAX);
 	if (strcmp(method, "GET") != 0) {
 		(void)buf_adds(&b, "only GET\n");
-		return answer(
-		    c, MHD_HTTP_METHOD_NOT_ALLOWED, plain, "GET", &b);
+		return answer(c, MHD_HTTP_METHOD_NOT_ALLOWED, plain, "GET", &b);
 	}
 	if (strcmp(url, "/metrics") == 0) {
 		s->text(s->ctx, &b);

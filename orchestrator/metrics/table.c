@@ -172,8 +172,8 @@ add_sample(struct buf *b, const struct row *r, const char *suffix,
 }
 
 static void
-add_histogram(struct buf *b, const struct row *r,
-    const struct model_figures *m, const struct histogram *h)
+add_histogram(struct buf *b, const struct row *r, const struct model_figures *m,
+    const struct histogram *h)
 {
 	uint64_t sum = 0;
 	char le[32];
@@ -182,8 +182,8 @@ add_histogram(struct buf *b, const struct row *r,
 	for (i = 0; i <= HISTOGRAM_BUCKETS; i++) {
 		sum += h->at[i];
 		if (i < HISTOGRAM_BUCKETS)
-			(void)snprintf(le, sizeof le, "%g",
-			    (double)r->bounds[i] / 1000.0);
+			(void)snprintf(
+			    le, sizeof le, "%g", (double)r->bounds[i] / 1000.0);
 		add_sample(b, r, "_bucket", m, "le",
 		    i < HISTOGRAM_BUCKETS ? le : "+Inf");
 		(void)buf_printf(b, "%" PRIu64 "\n", sum);
@@ -250,7 +250,6 @@ metrics_text(const struct figures *f, struct buf *b)
 			add_values(b, r, NULL, f);
 		for (k = 0; r->per_model && k < FIGURES_MODELS; k++)
 			if (f->models[k].provider != NULL)
-				add_values(
-				    b, r, &f->models[k], &f->models[k]);
+				add_values(b, r, &f->models[k], &f->models[k]);
 	}
 }

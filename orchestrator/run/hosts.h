@@ -38,7 +38,7 @@ struct hosts_opts {
 	/* Commands have a network: listen at hosts_network() before the start
 	 * of the local host. */
 	bool network;
-	const char *own_hosts; /* not by it (network_own()); or NULL */
+	const char *own_hosts;    /* not by it (network_own()); or NULL */
 	struct placing_want want; /* of every subtask; borrowed */
 };
 

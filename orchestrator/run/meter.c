@@ -117,10 +117,10 @@ read_work(const struct run *r, struct figures *f)
 	memset(f->subtasks, 0, sizeof f->subtasks);
 	TAILQ_FOREACH (w, &r->workers, entry)
 		f->workers[figures_place(names_worker,
-		    w->summary       ? "done"
-			: w->held    ? "held"
-			: !w->ready  ? "starting"
-				     : "working")]++;
+		    w->summary      ? "done"
+			: w->held   ? "held"
+			: !w->ready ? "starting"
+				    : "working")]++;
 	TAILQ_FOREACH (t, &r->subtasks, entry)
 		f->subtasks[figures_place(
 		    names_subtask, sched_state_str(t->state))]++;

@@ -2,8 +2,8 @@
  * meter.h - what a run tells of itself in numbers: --metrics.
  *
  *	meter_start(r, &e);     listens; says where
- *	meter_event(r, ...)     each event goes by here: what they tell is counted
- *	meter_stop(r);          at the end of the run
+ *	meter_event(r, ...)     each event goes by here: what they tell is
+ *counted meter_stop(r);          at the end of the run
  *
  * What others count is read when a scrape asks for it and not counted again.
  * Without --metrics all of these do nothing.

@@ -397,7 +397,8 @@ run_through(struct run *r, struct err *e)
 	    (rc = audit_open(r->store, &r->audit, e)) < 0)
 		return rc;
 	run_event(r, "run_started", started_event(r));
-	if ((rc = meter_start(r, e)) < 0 || (rc = wall_check(r, e)) < 0 || (rc = wall_cache(r, &cache, e)) < 0)
+	if ((rc = meter_start(r, e)) < 0 || (rc = wall_check(r, e)) < 0 ||
+	    (rc = wall_cache(r, &cache, e)) < 0)
 		return rc;
 	if ((r->o.branch != NULL &&
 		(rc = apply_branch_check(r->root, r->o.branch, e)) < 0) ||

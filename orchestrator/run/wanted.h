@@ -1,7 +1,7 @@
 /*
  * wanted.h - what the run could use now beyond the slots that it has: subtasks
- * that could begin at once, as -n and the phase allow, and for which no host has
- * a place. An autoscaler reads the event or the gauge.
+ * that could begin at once, as -n and the phase allow, and for which no host
+ * has a place. An autoscaler reads the event or the gauge.
  */
 #ifndef ORCHESTRATOR_RUN_WANTED_H
 #define ORCHESTRATOR_RUN_WANTED_H

@@ -287,6 +287,15 @@ def compare(m, r, server):
         lib.equal(m("foray_audit_records_total"), len(f.readlines()), "audit")
 
 
+def documented(m):
+    """foray(1) lists the same, but for limits that there were none of."""
+    page = set(re.findall(r"^\.It Ic ((?:foray|process)_\w+)", lib.read(
+        os.path.join(lib.TESTS, "../orchestrator/foray.1")), re.M))
+    lib.equal(page ^ set(m.types), {"foray_budget_left_tokens",
+                                    "foray_budget_left_dollars"},
+              "foray(1) lists them all")
+
+
 def whole_run(box):
     repo = box.repo("metrics", lib.SMALL)
     script = session(6, 200)
@@ -331,6 +340,7 @@ def whole_run(box):
         last = well_formed(lib.read(os.path.join(r.run_dir, "metrics.prom")),
                            "at its end")
         compare(last, r, server)
+        documented(last)
         lib.equal(server.errors(), "", "the server is fine")
 
 

@@ -37,7 +37,6 @@
 #define TICK_MS 1000
 #define SILENCE_MS 5000   /* then HELLO is said again */
 #define TOLD_MS 3000      /* for the answer to HELLO with draining */
-#define SAME_MS 200       /* two SIGTERM so close are one */
 #define END_MS 700        /* for the end, when we are told to go at once */
 #define END_QUIET_MS 5000 /* for the end after DRAIN */
 #define END_REAP_MS 200   /* of it: for the workers' processes */
@@ -184,12 +183,12 @@ signal_cb(int signo, void *ctx)
 
 	if (signo == SIGTERM && h->opts->lifeline_fd < 0) {
 		/* A service manager may send it to the launcher and to us. */
-		if (!first && loop_now_ms() - h->term_ms < SAME_MS)
+		if (!first && loop_now_ms() - h->term_ms < LAUNCH_SAME_MS)
 			return;
 		if (first) {
 			h->term_ms = loop_now_ms();
-			h->drain = loop_timer_add(h->loop,
-			    h->opts->drain_ms, 0, drain_over_cb, h);
+			h->drain = loop_timer_add(
+			    h->loop, h->opts->drain_ms, 0, drain_over_cb, h);
 			host_drain(h, "SIGTERM");
 			return;
 		}

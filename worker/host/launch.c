@@ -17,8 +17,8 @@
 #include "worker/host/launch.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -190,7 +190,7 @@ wait_for(struct watched *w)
 		{ .fd = w->foray_fd, .events = 0 },
 	};
 	struct signalfd_siginfo si;
-	uint64_t kill_at = 0, now, limit;
+	uint64_t kill_at = 0, first_ms = 0, now, limit;
 	int status, signo;
 
 	for (;;) {
@@ -219,6 +219,11 @@ wait_for(struct watched *w)
 			continue;
 		signo = (int)si.ssi_signo;
 		/* A first SIGTERM lets the workers come to their end. */
+		if (signo == SIGTERM && first_ms != 0 &&
+		    now - first_ms < LAUNCH_SAME_MS)
+			continue;
+		if (first_ms == 0)
+			first_ms = now;
 		limit = now + KILL_AFTER_MS;
 		if (signo == SIGTERM && w->foray_fd < 0 && kill_at == 0)
 			limit += w->drain_ms;
@@ -278,9 +283,9 @@ launch(int lifeline_fd, enum sandbox_backend backend, uint64_t drain_ms,
 {
 	const bool bare = backend == BACKEND_CONTAINER;
 	struct lifelines l = { .foray = lifeline_fd, .launcher = -1 };
-	struct watched w = { .foray_fd = lifeline_fd,
-		.subreaper = bare,
-		.drain_ms = drain_ms };
+	struct watched w = {
+		.foray_fd = lifeline_fd, .subreaper = bare, .drain_ms = drain_ms
+	};
 	int down[2], up[2];
 	struct err e;
 	sigset_t set;

@@ -14,10 +14,10 @@
  * The process that was started ("launcher") stays outside, waits, passes
  * SIGTERM, SIGINT and SIGHUP on, and exits with the host's status. SIGKILL
  * follows two seconds later; where nobody started us, two seconds after what a
- * first SIGTERM allows for the workers' end. It also makes the control group of the host and
- * all its workers (cgroup.h), and removes it when they are gone, whatever ended
- * them: it outlives foray by that moment. What it can't remove, since it was
- * killed itself, foray or the next host sweeps.
+ * first SIGTERM allows for the workers' end. It also makes the control group of
+ *the host and all its workers (cgroup.h), and removes it when they are gone,
+ *whatever ended them: it outlives foray by that moment. What it can't remove,
+ *since it was killed itself, foray or the next host sweeps.
  *
  * With the container backend there are no namespaces. Then the launcher is a
  * subreaper: when the host ends, or foray does, it looks up all that is below
@@ -38,6 +38,10 @@ enum {
 	EXIT_SANDBOX = 4, /* no sandbox can be made here */
 	EXIT_REFUSED = 5  /* the orchestrator does not want this host */
 };
+
+/* Two SIGTERM so close are one: service managers send it to all of a service.
+ */
+#define LAUNCH_SAME_MS 200
 
 /* Read ends of pipes that nobody writes to: a hang-up means that the other
  * side is gone. -1: none. */
