@@ -152,7 +152,7 @@ test_json(void **state)
 	log_warn("say \"%s\"\n\xff", "a\\b");
 	take(text, sizeof text);
 	assert_int_equal(strncmp(text, "{\"time\":\"20", 11), 0);
-	assert_int_equal(strncmp(text + 33, "\",\"level\"", 10), 0);
+	assert_int_equal(strncmp(text + 33, "\",\"level\"", 9), 0);
 	at = strstr(text, "\"level\"");
 	assert_string_equal(at,
 	    "\"level\":\"warning\",\"program\":\"pro\\\"g\","
