@@ -33,7 +33,8 @@ struct host {
 	struct hosts *all;
 	struct peer_addr addr;
 	char name[256];
-	unsigned slots, busy, cpus;
+	struct placing place;
+	unsigned cpus;
 	uint64_t seen_ms;
 	enum sandbox_backend backend;
 };
@@ -56,6 +57,7 @@ struct hosts {
 	struct loop_watch *child;
 	int lifeline; /* write end; the host ends when it closes */
 	unsigned restarts;
+	uint64_t bad;
 	bool stopping;
 };
 
@@ -63,6 +65,26 @@ const char *
 host_name(const struct host *h)
 {
 	return h->name;
+}
+
+bool
+host_fits(const struct host *h)
+{
+	return placing_fits(&h->place, &h->all->o.want);
+}
+
+void
+hosts_figures(const struct hosts *hs, struct hosts_figures *ret)
+{
+	const struct host *h;
+
+	*ret = (struct hosts_figures){ .bad = hs->bad };
+	TAILQ_FOREACH (h, &hs->list, entry) {
+		ret->ready += !h->place.draining;
+		ret->draining += h->place.draining;
+		ret->slots += h->place.slots;
+		ret->busy += h->place.busy;
+	}
 }
 
 unsigned
@@ -98,6 +120,13 @@ find_host(struct hosts *hs, const struct peer_addr *addr)
 }
 
 static void
+free_host(struct host *h)
+{
+	strv_clear(&h->place.labels);
+	free(h);
+}
+
+static void
 lose_host(struct host *h, const char *why, int fatal_code)
 {
 	struct hosts *hs = h->all;
@@ -105,7 +134,7 @@ lose_host(struct host *h, const char *why, int fatal_code)
 	TAILQ_REMOVE(&hs->list, h, entry);
 	if (!hs->stopping)
 		hs->ops->down(h, why, fatal_code, hs->ctx);
-	free(h);
+	free_host(h);
 }
 
 static void
@@ -132,13 +161,23 @@ on_hello(
 		log_warn("host: %s", e.text);
 		return;
 	}
-	if (w.u.welcome.refused != NULL || !new)
+	if (h != NULL && m->draining && !h->place.draining)
+		log_info("host %s is draining", h->name);
+	if (h != NULL)
+		h->place.draining = m->draining;
+	/* One that drains has nothing to offer. */
+	if (w.u.welcome.refused != NULL || !new || m->draining)
 		return;
 	h = xcalloc(1, sizeof *h);
 	h->all = hs;
 	h->addr = *from;
 	(void)strlcpy(h->name, m->name != NULL ? m->name : "?", sizeof h->name);
-	h->slots = (unsigned)m->slots;
+	h->place.slots = (unsigned)m->slots;
+	h->place.memory_mib = m->memory_mib;
+	/* It has our cache, or gets what it lacks. */
+	h->place.has_snapshot = true;
+	for (size_t i = 0; i < m->labels.n; i++)
+		strv_add(&h->place.labels, m->labels.v[i]);
 	h->cpus = m->cpus != 0 ? (unsigned)m->cpus : 1;
 	h->seen_ms = loop_now_ms();
 	h->backend = backend_of(m);
@@ -170,8 +209,11 @@ on_msg(struct peer *p unused_arg, const struct peer_addr *from,
 
 static void
 on_bad(struct peer *p unused_arg, const struct peer_addr *from unused_arg,
-    const char *worker, const struct err *why, void *ctx unused_arg)
+    const char *worker, const struct err *why, void *ctx)
 {
+	struct hosts *hs = ctx;
+
+	hs->bad++;
 	log_warn("host: bad message (worker \"%s\"): %s", worker, why->text);
 }
 
@@ -189,7 +231,9 @@ on_tick(void *ctx)
 	uint64_t now = loop_now_ms();
 
 	TAILQ_FOREACH_SAFE (h, &hs->list, entry, next)
-		if (now - h->seen_ms > LOST_AFTER_MS)
+		if (h->place.draining && h->place.busy == 0)
+			lose_host(h, "it was drained", 0);
+		else if (now - h->seen_ms > LOST_AFTER_MS)
 			lose_host(h, "no heartbeat for 10 s", 0);
 }
 
@@ -261,10 +305,11 @@ host_env(struct strv *env)
 	static const char *const names[] = { "PATH", "HOME", "USER", "LOGNAME",
 		"LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TERM",
 		"XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
-		"XDG_RUNTIME_DIR", "PYENV_ROOT", "PYENV_VERSION", "NVM_DIR",
-		"CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT", "JAVA_HOME",
-		"VIRTUAL_ENV", "FORAY_DEBUG", "FORAY_LAYOUT", "FORAY_SPARES",
-		"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS" };
+		"XDG_RUNTIME_DIR", "FORAY_LABELS", "FORAY_LOG", "PYENV_ROOT",
+		"PYENV_VERSION", "NVM_DIR", "CARGO_HOME", "RUSTUP_HOME",
+		"GOPATH", "GOROOT", "JAVA_HOME", "VIRTUAL_ENV", "FORAY_DEBUG",
+		"FORAY_LAYOUT", "FORAY_SPARES", "ASAN_OPTIONS", "UBSAN_OPTIONS",
+		"LSAN_OPTIONS" };
 	size_t i;
 
 	for (i = 0; i < nitems(names); i++)
@@ -438,7 +483,7 @@ hosts_free(struct hosts *hs)
 		(void)zmq_ctx_term(hs->zctx);
 	while ((h = TAILQ_FIRST(&hs->list)) != NULL) {
 		TAILQ_REMOVE(&hs->list, h, entry);
-		free(h);
+		free_host(h);
 	}
 	fd_close(&hs->lifeline);
 	if (hs->dir != NULL)
@@ -452,12 +497,13 @@ hosts_free(struct hosts *hs)
 struct host *
 hosts_free_slot(struct hosts *hs)
 {
-	struct host *h;
+	struct host *h, *best = NULL;
 
 	TAILQ_FOREACH (h, &hs->list, entry)
-		if (h->busy < h->slots)
-			return h;
-	return NULL;
+		if (placing_better(&h->place,
+			best != NULL ? &best->place : NULL, &hs->o.want))
+			best = h;
+	return best;
 }
 
 int
@@ -474,13 +520,13 @@ hosts_assign(
 	int r = hosts_send(h, worker, assign, e);
 
 	if (r == 0)
-		h->busy++;
+		h->place.busy++;
 	return r;
 }
 
 void
 hosts_release(struct host *h)
 {
-	if (h->busy > 0)
-		h->busy--;
+	if (h->place.busy > 0)
+		h->place.busy--;
 }

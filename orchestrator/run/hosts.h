@@ -6,6 +6,7 @@
 #define ORCHESTRATOR_RUN_HOSTS_H
 
 #include "common/loop.h"
+#include "orchestrator/run/placing.h"
 #include "proto/peer.h"
 #include "sandbox/spec.h"
 
@@ -37,7 +38,8 @@ struct hosts_opts {
 	/* Commands have a network: listen at hosts_network() before the start
 	 * of the local host. */
 	bool network;
-	const char *own_hosts; /* not by it (network_own()); or NULL */
+	const char *own_hosts;    /* not by it (network_own()); or NULL */
+	struct placing_want want; /* of every subtask; borrowed */
 };
 
 /* Binds the socket in a private directory. */
@@ -52,7 +54,7 @@ int hosts_start_local(struct hosts *hs, struct err *e);
 void hosts_stop(struct hosts *hs);
 void hosts_free(struct hosts *hs);
 
-/* A host with a free slot, or NULL. */
+/* The best host for a subtask (placing.h), or NULL when none can take one. */
 struct host *hosts_free_slot(struct hosts *hs);
 /* Takes a slot; hosts_release() gives it back when the worker is gone. */
 int hosts_assign(struct host *h, const char *worker, const struct msg *assign,
@@ -60,6 +62,14 @@ int hosts_assign(struct host *h, const char *worker, const struct msg *assign,
 void hosts_release(struct host *h);
 int hosts_send(
     struct host *h, const char *worker, const struct msg *m, struct err *e);
+/* Does it have the labels that the run wants? */
+bool host_fits(const struct host *h);
+struct hosts_figures {
+	uint64_t ready, draining; /* hosts */
+	uint64_t slots, busy;     /* of both */
+	uint64_t bad;             /* messages that were none, so far */
+};
+void hosts_figures(const struct hosts *hs, struct hosts_figures *ret);
 const char *host_name(const struct host *h);
 unsigned host_cpus(const struct host *h);
 /* As it says itself. */

@@ -28,10 +28,12 @@
 #include "orchestrator/run/deliver.h"
 #include "orchestrator/run/detect.h"
 #include "orchestrator/run/hooks.h"
+#include "orchestrator/run/meter.h"
 #include "orchestrator/run/network.h"
 #include "orchestrator/run/recipe.h"
 #include "orchestrator/run/resume.h"
 #include "orchestrator/run/wall.h"
+#include "orchestrator/run/wanted.h"
 #include "orchestrator/run/watch.h"
 #include "orchestrator/verify/apply.h"
 #include "sandbox/policy/guard.h"
@@ -236,6 +238,11 @@ on_host_up(struct host *h, void *ctx)
 {
 	struct run *r = ctx;
 
+	if (!host_fits(h))
+		log_warn("host %s lacks a label of --label and gets nothing "
+			 "to do; one that has them all is waited for "
+			 "(foray-host --label; FORAY_LABELS for this machine)",
+		    host_name(h));
 	r->cpus = host_cpus(h);
 	run_event(r, "host_up",
 	    json_pack("{s:s, s:s}", "host", host_name(h), "sandbox",
@@ -307,6 +314,8 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 	o.backend = r->o.backend;
 	o.network = r->network != NULL;
 	o.own_hosts = network_own(r->network);
+	o.want.labels = &r->o.labels;
+	o.want.memory_mib = limits_memory_mib(&r->profile);
 	/* One more, so that a verification never waits. */
 	o.slots = r->o.workers + 1;
 	if (o.slots > RUN_MAX_WORKERS)
@@ -314,6 +323,7 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 	rc = hosts_create(r->loop, &o, &hosts_ops, r, &r->hosts, e);
 	(void)(rc < 0 || (rc = network_start(r->network, e)) < 0 ||
 	    (rc = hosts_start_local(r->hosts, e)) < 0);
+	wanted_begin(r);
 	if (rc == 0)
 		while (r->phase != PHASE_END)
 			(void)loop_run(r->loop);
@@ -387,7 +397,8 @@ run_through(struct run *r, struct err *e)
 	    (rc = audit_open(r->store, &r->audit, e)) < 0)
 		return rc;
 	run_event(r, "run_started", started_event(r));
-	if ((rc = wall_check(r, e)) < 0 || (rc = wall_cache(r, &cache, e)) < 0)
+	if ((rc = meter_start(r, e)) < 0 || (rc = wall_check(r, e)) < 0 ||
+	    (rc = wall_cache(r, &cache, e)) < 0)
 		return rc;
 	if ((r->o.branch != NULL &&
 		(rc = apply_branch_check(r->root, r->o.branch, e)) < 0) ||
@@ -470,6 +481,7 @@ finish(struct run *r)
 	    store_set(r->store, "reason", r->why, &e) < 0)
 		log_warn("%s", e.text);
 	run_event(r, "run_finished", ev);
+	meter_stop(r);
 	if (patch != NULL && !r->o.json)
 		(void)printf("%s\n", patch);
 	free(patch);
@@ -542,7 +554,8 @@ run_main(const struct run_opts *opts, struct tool_result *tool)
 		ret = exit_of(rc);
 		goto out;
 	}
-	if (!opts->quiet)
+	log_id(LOG_ID_RUN, store_id(r.store));
+	if (!opts->quiet && !log_is_json())
 		r.plain = plain_create(stderr);
 	rc = run_through(&r, &e);
 	if (rc < 0) {
@@ -554,7 +567,7 @@ run_main(const struct run_opts *opts, struct tool_result *tool)
 	}
 	finish(&r);
 	ret = r.exit;
-	if (opts->quiet && r.exit != EXIT_FIXED)
+	if (r.plain == NULL && r.exit != EXIT_FIXED)
 		log_error("%s", r.why);
 out:
 	clear(&r);

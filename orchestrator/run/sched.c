@@ -31,8 +31,8 @@ kind_str(enum kind k)
 	return names[k];
 }
 
-static const char *
-state_str(enum subtask_state s)
+const char *
+sched_state_str(enum subtask_state s)
 {
 	static const char *const names[] = { "waiting", "running", "done",
 		"failed" };
@@ -72,7 +72,7 @@ save(struct run *r, const struct subtask *t)
 	struct err e = { 0 };
 
 	if (store_subtask(r->store, t->id, kind_str(t->kind), t->label,
-		t->hypothesis, state_str(t->state), &e) < 0)
+		t->hypothesis, sched_state_str(t->state), &e) < 0)
 		log_warn("%s", e.text);
 }
 
@@ -176,6 +176,25 @@ next_subtask(struct run *r)
 			return t;
 	}
 	return NULL;
+}
+
+unsigned
+sched_ready(const struct run *r)
+{
+	const struct subtask *t;
+	unsigned explores = 0, n = 0, running, free;
+
+	running = (unsigned)sched_count(r, KIND_EXPLORE, SUBTASK_RUNNING);
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (t->state != SUBTASK_WAITING || is_held_back(r, t))
+			continue;
+		free = sched_workers(r, t) - running; /* some, since not held */
+		if (t->kind != KIND_EXPLORE)
+			n++;
+		else if (explores < free)
+			explores++;
+	}
+	return n + explores;
 }
 
 unsigned
@@ -302,6 +321,9 @@ sched_worker_exit(
 	bool early = t->state == SUBTASK_RUNNING && !w->summary && !w->ready;
 
 	hosts_release(w->host);
+	/* The host was about to go when it was assigned: nobody's fault. */
+	if (strcmp(m->reason, "draining") == 0 && early)
+		t->attempts_before++;
 	if (strcmp(m->reason, "sandbox") == 0 && early) {
 		run_end(r, EXIT_SANDBOX, "error",
 		    "the sandbox can't be set up here: %s (foray doctor says "

@@ -333,7 +333,7 @@ bed_command(struct bed *b, struct bed_command *c)
 	memset(c, 0, sizeof *c);
 	c->host = path_joinf(b->dir, "bin/foray-host");
 	strv_addl(&c->argv, c->host, "--connect", b->endpoint, "--slots", "3",
-	    "--label", "bed", "--scratch", scratch, "--cache", cache,
+	    "--name", "bed", "--scratch", scratch, "--cache", cache,
 	    "--lifeline-fd", "3", (char *)NULL);
 	for (char **v = environ; *v != NULL; v++)
 		strv_add(&c->env, *v);

@@ -105,7 +105,7 @@ test_drain(void **state)
 	bed_wait(&b, MSG_READY, "good");
 	bed_send(&b, NULL, &m);
 	bed_assign(&b, "more", 60000);
-	bed_wait_exit(&b, "more", "start", "draining");
+	bed_wait_exit(&b, "more", "draining", "draining");
 	ack.u.summary_ack.subtask = "sub";
 	bed_send(&b, "good", &ack);
 	bed_wait_exit(&b, "good", "exited", "");

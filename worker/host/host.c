@@ -19,6 +19,7 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "common/num.h"
 #include "common/path.h"
 #include "common/text.h"
 #include "sandbox/killtree.h"
@@ -35,6 +36,7 @@
 
 #define TICK_MS 1000
 #define SILENCE_MS 5000   /* then HELLO is said again */
+#define TOLD_MS 3000      /* for the answer to HELLO with draining */
 #define END_MS 700        /* for the end, when we are told to go at once */
 #define END_QUIET_MS 5000 /* for the end after DRAIN */
 #define END_REAP_MS 200   /* of it: for the workers' processes */
@@ -85,6 +87,9 @@ say_hello(struct host *h)
 		hello->memory_mib = (uint64_t)pages * (uint64_t)size >> 20;
 	hello->features.n = features(h, layouts);
 	hello->features.v = layouts;
+	hello->labels.n = h->opts->labels.n;
+	hello->labels.v = (const char **)h->opts->labels.v;
+	hello->draining = h->draining;
 	h->hello_ms = loop_now_ms();
 	say(h, &m);
 }
@@ -101,9 +106,27 @@ say_heartbeat(struct host *h)
 void
 host_check_drained(struct host *h)
 {
-	if (h->draining && slots_busy(h->slots) == 0 &&
+	/* An orchestrator that does not answer has nothing for us either. */
+	bool told = h->told || h->run[0] == '\0' ||
+	    loop_now_ms() - h->drain_at >= TOLD_MS;
+
+	if (h->draining && told && slots_busy(h->slots) == 0 &&
 	    relay_is_empty(h->relay))
 		loop_stop(h->loop, 0);
+}
+
+void
+host_drain(struct host *h, const char *why)
+{
+	if (h->draining)
+		return;
+	log_info("%s: no more work is taken, %zu workers come to their end",
+	    why, slots_busy(h->slots));
+	h->draining = true;
+	h->drain_at = loop_now_ms();
+	slots_drain(h->slots);
+	say_hello(h);
+	host_check_drained(h);
 }
 
 /* --- time and signals ---------------------------------------------------- */
@@ -125,10 +148,8 @@ tick_cb(void *ctx)
 	if (slots_busy(h->slots) > 0)
 		h->idle_ms = now;
 	else if (h->opts->idle_exit_ms > 0 &&
-	    now - h->idle_ms >= h->opts->idle_exit_ms) {
-		log_info("no work has come: the end");
-		loop_stop(h->loop, 0);
-	}
+	    now - h->idle_ms >= h->opts->idle_exit_ms)
+		host_drain(h, "no work has come");
 }
 
 static void
@@ -141,10 +162,37 @@ free_cb(void *ctx)
 }
 
 static void
+drain_over_cb(void *ctx)
+{
+	struct host *h = ctx;
+	char limit[32];
+
+	h->drain = NULL;
+	log_warn("%zu workers have not ended in %s: they are ended",
+	    slots_busy(h->slots),
+	    num_fmt_ms(h->opts->drain_ms, limit, sizeof limit));
+	h->at_once = true;
+	loop_stop(h->loop, 0);
+}
+
+static void
 signal_cb(int signo, void *ctx)
 {
 	struct host *h = ctx;
+	bool first = h->drain == NULL;
 
+	if (signo == SIGTERM && h->opts->lifeline_fd < 0) {
+		/* A service manager may send it to the launcher and to us. */
+		if (!first && loop_now_ms() - h->term_ms < LAUNCH_SAME_MS)
+			return;
+		if (first) {
+			h->term_ms = loop_now_ms();
+			h->drain = loop_timer_add(
+			    h->loop, h->opts->drain_ms, 0, drain_over_cb, h);
+			host_drain(h, "SIGTERM");
+			return;
+		}
+	}
 	log_info("%s: the end", strsignal(signo));
 	h->at_once = true;
 	loop_stop(h->loop, 0);
@@ -184,8 +232,8 @@ take_name(struct host *h)
 	struct buf b;
 
 	memset(name, 0, sizeof name);
-	if (h->opts->label != NULL)
-		(void)snprintf(name, sizeof name, "%s", h->opts->label);
+	if (h->opts->name != NULL)
+		(void)snprintf(name, sizeof name, "%s", h->opts->name);
 	else if (gethostname(name, sizeof name - 1) < 0)
 		(void)snprintf(name, sizeof name, "unknown");
 	buf_init(&b, sizeof name * 4);
@@ -194,6 +242,7 @@ take_name(struct host *h)
 	(void)snprintf(h->name, sizeof h->name, "%.*s",
 	    (int)text_cut(buf_str(&b), b.len, sizeof h->name - 1), buf_str(&b));
 	buf_clear(&b);
+	log_id(LOG_ID_HOST, h->name);
 }
 
 static int

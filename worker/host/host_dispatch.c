@@ -35,14 +35,20 @@ on_welcome(struct host *h, const char *worker unused_arg, const struct msg *m)
 		slots_cancel(
 		    h->slots, NULL, "the orchestrator has another run");
 	(void)snprintf(h->run, sizeof h->run, "%s", w->run);
+	log_id(LOG_ID_RUN, h->run);
 	log_debug("welcome to run %s", h->run);
+	if (h->draining) {
+		h->told = true;
+		host_check_drained(h);
+	}
 }
 
 static void
 on_assign(struct host *h, const char *worker, const struct msg *m)
 {
 	if (h->draining)
-		slots_refuse(h->slots, worker, "start", "the host is draining");
+		slots_refuse(
+		    h->slots, worker, "draining", "the host is draining");
 	else
 		slots_assign(h->slots, worker, &m->u.assign);
 }
@@ -60,9 +66,8 @@ static void
 on_drain(struct host *h, const char *worker unused_arg,
     const struct msg *m unused_arg)
 {
-	h->draining = true;
-	slots_drain(h->slots);
-	host_check_drained(h);
+	h->told = true; /* it knows */
+	host_drain(h, "DRAIN");
 }
 
 static void
@@ -121,11 +126,9 @@ is_permitted(const struct host *h, const struct row *row, const char *worker)
 }
 
 static void
-host_msg_cb(struct peer *p unused_arg, const struct peer_addr *from unused_arg,
-    const char *worker, const struct msg *m, const void *raw, size_t len,
-    void *ctx)
+dispatch(struct host *h, const char *worker, const struct msg *m,
+    const void *raw, size_t len)
 {
-	struct host *h = ctx;
 	size_t i;
 
 	h->heard_ms = loop_now_ms();
@@ -141,6 +144,24 @@ host_msg_cb(struct peer *p unused_arg, const struct peer_addr *from unused_arg,
 	}
 	log_warn("%s of the orchestrator is dropped: not expected%s",
 	    msg_name(m->type), h->run[0] == '\0' ? " before WELCOME" : "");
+}
+
+static void
+host_msg_cb(struct peer *p unused_arg, const struct peer_addr *from unused_arg,
+    const char *worker, const struct msg *m, const void *raw, size_t len,
+    void *ctx)
+{
+	struct host *h = ctx;
+
+	log_id(LOG_ID_WORKER, worker);
+	if (m->type == MSG_ASSIGN) {
+		log_id(LOG_ID_SUBTASK, m->u.assign.subtask);
+		log_id_number(LOG_ID_ATTEMPT, "", m->u.assign.attempt);
+	}
+	dispatch(h, worker, m, raw, len);
+	log_id(LOG_ID_WORKER, NULL);
+	log_id(LOG_ID_SUBTASK, NULL);
+	log_id(LOG_ID_ATTEMPT, NULL);
 }
 
 static void

@@ -30,6 +30,9 @@ struct host {
 	char name[256];
 	char run[65]; /* of the last WELCOME; "" before it */
 	bool draining;
+	bool told; /* a WELCOME came since HELLO said so: no ASSIGN follows */
+	struct loop_watch *drain; /* its time limit, after SIGTERM */
+	uint64_t drain_at, term_ms;
 	bool at_once; /* told to go */
 	uint64_t heard_ms;
 	uint64_t hello_ms;
@@ -41,5 +44,7 @@ extern const struct peer_ops host_peer_ops; /* ctx: struct host */
 
 /* host.c: stop when nothing is left to do after DRAIN. */
 void host_check_drained(struct host *h);
+/* host.c: take no more, tell the orchestrator, end what is there. */
+void host_drain(struct host *h, const char *why);
 
 #endif

@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -153,6 +154,7 @@ struct watched {
 	int signal_fd;
 	struct cgroup *group;
 	bool subreaper; /* there is no namespace that ends all */
+	uint64_t drain_ms;
 };
 
 static void end_launcher(struct watched *w, int status) noreturn_fn;
@@ -172,7 +174,9 @@ wait_ms(uint64_t kill_at, uint64_t now)
 {
 	if (kill_at == 0)
 		return -1;
-	return kill_at > now ? (int)(kill_at - now) : 0;
+	if (kill_at <= now)
+		return 0;
+	return kill_at - now < INT_MAX ? (int)(kill_at - now) : INT_MAX;
 }
 
 static void wait_for(struct watched *w) noreturn_fn;
@@ -186,8 +190,8 @@ wait_for(struct watched *w)
 		{ .fd = w->foray_fd, .events = 0 },
 	};
 	struct signalfd_siginfo si;
-	uint64_t kill_at = 0, now;
-	int status;
+	uint64_t kill_at = 0, first_ms = 0, now, limit;
+	int status, signo;
 
 	for (;;) {
 		if (waitpid(w->host, &status, WNOHANG) == w->host)
@@ -213,9 +217,19 @@ wait_for(struct watched *w)
 		    read(w->signal_fd, &si, sizeof si) != sizeof si ||
 		    si.ssi_signo == SIGCHLD)
 			continue;
-		(void)kill(w->host, SIGTERM); /* gone is as good */
-		if (kill_at == 0)
-			kill_at = now + KILL_AFTER_MS;
+		signo = (int)si.ssi_signo;
+		/* A first SIGTERM lets the workers come to their end. */
+		if (signo == SIGTERM && first_ms != 0 &&
+		    now - first_ms < LAUNCH_SAME_MS)
+			continue;
+		if (first_ms == 0)
+			first_ms = now;
+		limit = now + KILL_AFTER_MS;
+		if (signo == SIGTERM && w->foray_fd < 0 && kill_at == 0)
+			limit += w->drain_ms;
+		(void)kill(w->host, signo); /* gone is as good */
+		if (kill_at == 0 || limit < kill_at)
+			kill_at = limit;
 	}
 }
 
@@ -263,13 +277,15 @@ be_subreaper(void)
 }
 
 void
-launch(int lifeline_fd, enum sandbox_backend backend,
+launch(int lifeline_fd, enum sandbox_backend backend, uint64_t drain_ms,
     const struct sandbox_limits *total, struct lifelines *ret,
     struct cgroup **ret_group)
 {
 	const bool bare = backend == BACKEND_CONTAINER;
 	struct lifelines l = { .foray = lifeline_fd, .launcher = -1 };
-	struct watched w = { .foray_fd = lifeline_fd, .subreaper = bare };
+	struct watched w = {
+		.foray_fd = lifeline_fd, .subreaper = bare, .drain_ms = drain_ms
+	};
 	int down[2], up[2];
 	struct err e;
 	sigset_t set;

@@ -31,7 +31,8 @@ main(int argc, char **argv)
 	if (o.backend == BACKEND_CONTAINER)
 		log_warn("%s", container_warning());
 	quota_init(&quota, o.slots);
-	launch(o.lifeline_fd, o.backend, &quota.total, &lines, &quota.group);
+	launch(o.lifeline_fd, o.backend, o.drain_ms, &quota.total, &lines,
+	    &quota.group);
 	/* Pid 1 from here on; without namespaces a subreaper. */
 	status = place_prepare(&o, &place, &e);
 	if (status < 0) {
@@ -50,5 +51,6 @@ main(int argc, char **argv)
 	status = host_run(&o, &place, &quota, &lines);
 	cgroup_forget(&quota.group); /* the launcher removes it */
 	place_clear(&place);
+	strv_clear(&o.labels);
 	return status;
 }

@@ -12,14 +12,18 @@
 
 #include "common/log.h"
 #include "common/num.h"
+#include "proto/label.h"
 
 #define EXIT_USAGE 2
+#define DRAIN_MS 600000
 
 enum {
 	OPT_CONNECT = 256,
 	OPT_SLOTS,
 	OPT_SPARES,
+	OPT_NAME,
 	OPT_LABEL,
+	OPT_DRAIN,
 	OPT_IDLE_EXIT,
 	OPT_SCRATCH,
 	OPT_CACHE,
@@ -36,7 +40,9 @@ static const struct option long_options[] = {
 	{ "connect", required_argument, NULL, OPT_CONNECT },
 	{ "slots", required_argument, NULL, OPT_SLOTS },
 	{ "spares", required_argument, NULL, OPT_SPARES },
+	{ "name", required_argument, NULL, OPT_NAME },
 	{ "label", required_argument, NULL, OPT_LABEL },
+	{ "drain", required_argument, NULL, OPT_DRAIN },
 	{ "idle-exit", required_argument, NULL, OPT_IDLE_EXIT },
 	{ "scratch", required_argument, NULL, OPT_SCRATCH },
 	{ "cache", required_argument, NULL, OPT_CACHE },
@@ -59,8 +65,11 @@ static const char help_text[] =
     "  --slots N           workers at once (default: processors)\n"
     "  --spares N          workers started before they are needed, in slots that\n"
     "                      are free (default: 1)\n"
-    "  --label NAME        name to go by (default: the machine's)\n"
+    "  --name NAME         name to go by (default: the machine's)\n"
+    "  --label LABEL       what it is, for foray run --label: gpu, zone=a (more:\n"
+    "                      again; default: FORAY_LABELS)\n"
     "  --idle-exit TIME    end after this time without a worker\n"
+    "  --drain TIME        how long workers may still run after SIGTERM (10m)\n"
     "  --scratch DIR       where workspaces are made (default: CACHE/scratch)\n"
     "  --cache DIR         where snapshots are (default: ~/.cache/foray)\n"
     "  --profile NAME      sandbox of commands: strict, default, build, debug,\n"
@@ -123,6 +132,15 @@ absolute(const char *path, const char *what)
 }
 
 static void
+take_labels(struct options *o, const char *text, const char *what)
+{
+	struct err e;
+
+	if (labels_add(&o->labels, text, what, &e) < 0)
+		usage(e.text);
+}
+
+static void
 take_option(struct options *o, int c)
 {
 	struct err e;
@@ -137,10 +155,16 @@ take_option(struct options *o, int c)
 	case OPT_SPARES:
 		o->spares = number(optarg, 0, 4096, "--spares");
 		break;
-	case OPT_LABEL:
+	case OPT_NAME:
 		if (strlen(optarg) == 0 || strlen(optarg) > 255)
-			usage("--label: 1 to 255 bytes are allowed");
-		o->label = optarg;
+			usage("--name: 1 to 255 bytes are allowed");
+		o->name = optarg;
+		break;
+	case OPT_LABEL:
+		take_labels(o, optarg, "--label");
+		break;
+	case OPT_DRAIN:
+		o->drain_ms = duration(optarg, "--drain");
 		break;
 	case OPT_IDLE_EXIT:
 		o->idle_exit_ms = duration(optarg, "--idle-exit");
@@ -202,11 +226,15 @@ options_parse(struct options *o, int argc, char **argv)
 	memset(o, 0, sizeof *o);
 	o->lifeline_fd = -1;
 	o->spares = 1;
+	o->drain_ms = DRAIN_MS;
 	if (getenv("FORAY_SPARES") != NULL)
 		o->spares =
 		    number(getenv("FORAY_SPARES"), 0, 4096, "FORAY_SPARES");
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		take_option(o, c);
+	if (o->labels.n == 0 && getenv("FORAY_LABELS") != NULL &&
+	    getenv("FORAY_LABELS")[0] != '\0')
+		take_labels(o, getenv("FORAY_LABELS"), "FORAY_LABELS");
 	if (optind < argc)
 		usage(xasprintf("'%s' is not an option", argv[optind]));
 	if (o->connect == NULL)

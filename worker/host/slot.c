@@ -32,8 +32,18 @@ static void slot_finish(struct slot *s);
 /* --- the end ------------------------------------------------------------- */
 
 void
+slot_ids(const struct slot *s, struct log_ids *old)
+{
+	log_ids_get(old);
+	log_id(LOG_ID_WORKER, s->name);
+	log_id(LOG_ID_SUBTASK, s->subtask);
+	log_id_number(LOG_ID_ATTEMPT, "", s->attempt);
+}
+
+void
 slot_end(struct slot *s, const char *reason, const char *fmt, ...)
 {
+	struct log_ids old;
 	va_list ap;
 
 	if (s->state == SLOT_ENDING)
@@ -43,10 +53,13 @@ slot_end(struct slot *s, const char *reason, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(s->why, sizeof s->why, fmt, ap);
 	va_end(ap);
-	if (s->spare)
+	if (s->spare) {
 		log_debug("a spare worker ends: %s", s->why);
-	else
+	} else {
+		slot_ids(s, &old);
 		log_info("worker %s ends (%s): %s", s->name, reason, s->why);
+		log_ids_set(&old);
+	}
 	if (s->child != NULL)
 		sandbox_kill(&s->proc);
 	/* What is frozen does not die. */
@@ -421,6 +434,8 @@ slots_assign(struct slots *all, const char *name, const struct msg_assign *a)
 		    all, name, r == ERR_SANDBOX ? "sandbox" : "start", e.text);
 		return;
 	}
+	(void)strlcpy(s->subtask, a->subtask, sizeof s->subtask);
+	s->attempt = a->attempt;
 	slot_arm_wall(s, a->wall_ms);
 	disk_poke(all->disk);
 	log_debug("worker %s: pid %d%s, subtask %s, attempt %ju", name,

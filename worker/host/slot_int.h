@@ -6,6 +6,7 @@
 
 #include "common/buf.h"
 #include "common/hash.h"
+#include "common/log.h"
 #include "proto/ipc.h"
 #include "proto/peer.h"
 #include "sandbox/start.h"
@@ -35,6 +36,8 @@ struct slot {
 	unsigned char key[HASH_LEN]; /* of a spare: what it can be taken for */
 	bool frozen;
 	char name[PEER_WORKER_MAX + 1];
+	char subtask[LOG_ID_MAX + 1]; /* for the log */
+	uint64_t attempt;
 	char token[2 * TOKEN_BYTES + 1];
 
 	struct workspace ws;
@@ -116,6 +119,9 @@ void slot_send_exit(struct slots *all, const char *name, const char *reason,
 /* Once the process is reaped; closes proc.status_fd. */
 void slot_report_exit(struct slot *s);
 
+/* slot.c: lines that follow are about it; the ids before go to *old, for
+ * log_ids_set(). */
+void slot_ids(const struct slot *s, struct log_ids *old);
 /* slot.c: start one; after a failure nothing is left of it. */
 int slot_begin(struct slots *all, const char *name, const struct msg_assign *a,
     bool spare, struct slot **ret, struct err *e);
