@@ -17,7 +17,7 @@ struct cmd {
 
 extern const struct cmd cmd_run, cmd_resume, cmd_replay, cmd_runs, cmd_show,
     cmd_log, cmd_diff, cmd_apply, cmd_rm, cmd_audit, cmd_doctor, cmd_sandbox,
-    cmd_tool, cmd_egress, cmd_gate;
+    cmd_tool, cmd_egress, cmd_gate, cmd_keys, cmd_door;
 
 /* Limits of a run, the same for run and resume; -n is one of them. */
 enum {

@@ -11,6 +11,7 @@
 #include "orchestrator/cmd.h"
 #include "orchestrator/metrics/endpoint.h"
 #include "orchestrator/run/approve.h"
+#include "orchestrator/run/fleet.h"
 #include "orchestrator/run/run.h"
 #include "proto/label.h"
 
@@ -32,7 +33,8 @@ const struct cmd cmd_resume = {
 	.name = "resume",
 	.synopsis = "[-n WORKERS] [BUDGETS] [--sandbox KIND] "
 		    "[--allow-net HOST]... [--ask HOW] [--label LABEL]... "
-		    "[--metrics ENDPOINT] [--json] [RUN] [HINT]",
+		    "[--metrics ENDPOINT] [--listen ENDPOINT] [--json] [RUN] "
+		    "[HINT]",
 	.purpose = "Carry on after a crash, an interrupt or a spent budget",
 	.help =
 	    "  -n, --workers N       workers at once (as before)\n"
@@ -45,7 +47,7 @@ const struct cmd cmd_resume = {
 	    "      --ask HOW         what the rules ask for: prompt, deny, "
 	    "allow\n"
 	    "      --label LABEL, --metrics ENDPOINT\n"
-	    "                        as for run; to be said again\n"
+	    "                        as for run; to be said again\n" FLEET_HELP
 	    "      --json            one event a line on stdout\n\n"
 	    "What is finished is kept, what was answered is not asked again. "
 	    "A HINT is tried\nas one more hypothesis.\n",
@@ -88,11 +90,14 @@ set_limit(struct run_opts *o, int opt, const char *arg, struct err *e)
 		return endpoint_check(arg, e);
 	case OPT_ASK:
 		return approve_option(o, arg, e);
-	default:
+	case OPT_JSON:
 		o->json = true;
 		break;
+	default:
+		r = fleet_option(o, opt, arg, e);
+		break;
 	}
-	return r;
+	return r < 0 ? r : 0;
 }
 
 /* -1: go on; else an exit status. */
@@ -113,6 +118,7 @@ options(
 		{ "allow-net", required_argument, NULL, OPT_ALLOW_NET },
 		{ "label", required_argument, NULL, OPT_LABEL },
 		{ "metrics", required_argument, NULL, OPT_METRICS },
+		FLEET_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
 	struct err e;
@@ -130,7 +136,7 @@ options(
 		if (set_limit(o, opt, optarg != NULL ? optarg : "", &e) < 0)
 			return cmd_usage(c, "%s", e.text);
 	}
-	return -1;
+	return fleet_check_options(o, &e) < 0 ? cmd_usage(c, "%s", e.text) : -1;
 }
 
 static int

@@ -19,6 +19,7 @@
 #include "orchestrator/cmd.h"
 #include "orchestrator/metrics/endpoint.h"
 #include "orchestrator/run/approve.h"
+#include "orchestrator/run/fleet.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/run/topology.h"
 #include "proto/label.h"
@@ -67,6 +68,7 @@ static const struct option options[] = {
 	{ "allow-net", required_argument, NULL, OPT_ALLOW_NET },
 	{ "label", required_argument, NULL, OPT_LABEL },
 	{ "metrics", required_argument, NULL, OPT_METRICS },
+	FLEET_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -103,7 +105,7 @@ static const char help[] =
     "      --apply           apply the verified patch to the tree\n"
     "      --branch NAME     commit it on a new branch instead\n"
     "      --sandbox KIND    bwrap; or container: one layer less, where no\n"
-    "                        namespaces can be had (foray(1), SANDBOX)\n"
+    "                        namespaces can be had (foray(1), SANDBOX)\n" FLEET_HELP
     "      --label LABEL         only hosts that have it (more: again)\n"
     "      --metrics ENDPOINT    Prometheus metrics: :PORT (loopback), "
     "HOST:PORT, unix:/PATH\n"
@@ -247,9 +249,10 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case OPT_SANDBOX:
 		return backend_parse(arg, &o->backend, e);
 	default:
+		r = fleet_option(o, opt, arg, e);
 		break;
 	}
-	return r;
+	return r < 0 ? r : 0;
 }
 
 static int
@@ -289,6 +292,10 @@ cmd_run_main(int argc, char **argv)
 	if (o.apply && o.branch != NULL) {
 		ret = cmd_usage(
 		    &cmd_run, "--apply and --branch: give one of them");
+		goto out;
+	}
+	if (fleet_check_options(&o, &e) < 0) {
+		ret = cmd_usage(&cmd_run, "%s", e.text);
 		goto out;
 	}
 	if (read_task(argc - optind, argv + optind, file, &task, &e) < 0) {

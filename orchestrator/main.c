@@ -22,7 +22,7 @@
 static const struct cmd *const commands[] = { &cmd_run, &cmd_resume,
 	&cmd_replay, &cmd_runs, &cmd_show, &cmd_log, &cmd_diff, &cmd_apply,
 	&cmd_rm, &cmd_audit, &cmd_doctor, &cmd_sandbox, &cmd_tool, &cmd_gate,
-	&cmd_egress };
+	&cmd_keys, &cmd_egress, &cmd_door };
 
 static void
 usage(FILE *out)

@@ -22,25 +22,13 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "proto/ipc.h"
+#include "proto/peer_priv.h"
 
 #define PEER_BITE 16        /* messages a callback */
 #define PEER_BITE_PARTS 256 /* parts of a refused message a callback */
 #define PEER_PARTS_MAX 3    /* routing id, worker, message */
 #define ROUTER_ID_LEN \
 	5 /* of an id that libzmq made: a zero byte and a number */
-
-struct peer {
-	struct loop *loop;
-	void *sock;
-	struct loop_watch *watch;
-	struct peer_ops ops;
-	void *ctx;
-	bool is_server;
-	bool in_callback;
-	bool dead;            /* peer_free() came inside a callback */
-	bool dropping;        /* in the middle of a refused multipart */
-	struct ipc_file file; /* of an ipc server */
-};
 
 static bool
 is_worker_name(const char *s, size_t len)
@@ -215,7 +203,7 @@ handle_one(struct peer *p)
 	return true;
 }
 
-static void
+void
 peer_readable_cb(void *sock unused_arg, void *ctx)
 {
 	struct peer *p = ctx;
@@ -314,8 +302,8 @@ ipc_path(const char *endpoint)
 	return endpoint + sizeof scheme - 1;
 }
 
-static int
-set_int(struct peer *p, int option, int value, struct err *e)
+int
+peer_option(struct peer *p, int option, int value, struct err *e)
 {
 	if (zmq_setsockopt(p->sock, option, &value, sizeof value) < 0)
 		return err_set(e, -errno, "socket option %d: %s", option,
@@ -327,8 +315,8 @@ set_int(struct peer *p, int option, int value, struct err *e)
  * idle processes and drop frozen ones. Worse, libzmq 4.3.4 aborts
  * ("!_io_error") when one falls due on a connection that has ended while its
  * input waits unread. */
-static int
-set_options(struct peer *p, bool ipc, struct err *e)
+int
+peer_options(struct peer *p, bool ipc, struct err *e)
 {
 	static const struct {
 		int option;
@@ -358,7 +346,7 @@ set_options(struct peer *p, bool ipc, struct err *e)
 		if ((opts[i].router_only && !p->is_server) ||
 		    (opts[i].heartbeat && ipc))
 			continue;
-		r = set_int(p, opts[i].option, opts[i].value, e);
+		r = peer_option(p, opts[i].option, opts[i].value, e);
 		if (r < 0)
 			return r;
 	}
@@ -378,8 +366,8 @@ seed_routing_ids(void)
 		srand(seed);
 }
 
-static int
-peer_create(struct loop *l, void *zctx, bool is_server, bool ipc,
+int
+peer_make(struct loop *l, void *zctx, bool is_server, bool ipc,
     const struct peer_ops *ops, void *ctx, struct peer **ret, struct err *e)
 {
 	struct peer *p = xcalloc(1, sizeof *p);
@@ -397,7 +385,7 @@ peer_create(struct loop *l, void *zctx, bool is_server, bool ipc,
 		peer_free(p);
 		return r;
 	}
-	r = set_options(p, ipc, e);
+	r = peer_options(p, ipc, e);
 	if (r < 0) {
 		peer_free(p);
 		return r;
@@ -407,22 +395,15 @@ peer_create(struct loop *l, void *zctx, bool is_server, bool ipc,
 }
 
 int
-peer_bind(struct loop *l, void *zctx, const char *endpoint, bool world,
-    const struct peer_ops *ops, void *ctx, struct peer **ret, struct err *e)
+peer_bind_at(struct peer *p, const char *endpoint, bool world, struct err *e)
 {
 	const char *path = ipc_path(endpoint);
-	struct peer *p = NULL;
 	int fd = -1, r;
 
-	r = peer_create(l, zctx, true, path != NULL, ops, ctx, &p, e);
-	if (r < 0 || p == NULL)
-		return r;
 	if (path != NULL) {
 		fd = ipc_listen(path, world ? 0666 : 0600, &p->file, e);
-		if (fd < 0) {
-			peer_free(p);
+		if (fd < 0)
 			return fd;
-		}
 	}
 	/* libzmq takes the descriptor when it binds. */
 	if ((fd >= 0 &&
@@ -431,10 +412,27 @@ peer_bind(struct loop *l, void *zctx, const char *endpoint, bool world,
 		r = err_set(
 		    e, -errno, "bind %s: %s", endpoint, zmq_strerror(errno));
 		fd_close(&fd);
+		return r;
+	}
+	p->watch = loop_zmq_add(p->loop, p->sock, peer_readable_cb, p);
+	return 0;
+}
+
+int
+peer_bind(struct loop *l, void *zctx, const char *endpoint, bool world,
+    const struct peer_ops *ops, void *ctx, struct peer **ret, struct err *e)
+{
+	struct peer *p = NULL;
+	int r;
+
+	r = peer_make(
+	    l, zctx, true, ipc_path(endpoint) != NULL, ops, ctx, &p, e);
+	if (r < 0 || p == NULL)
+		return r;
+	if ((r = peer_bind_at(p, endpoint, world, e)) < 0) {
 		peer_free(p);
 		return r;
 	}
-	p->watch = loop_zmq_add(l, p->sock, peer_readable_cb, p);
 	*ret = p;
 	return 0;
 }
@@ -452,7 +450,7 @@ peer_connect(struct loop *l, void *zctx, const char *endpoint,
 		if (r < 0)
 			return r;
 	}
-	r = peer_create(l, zctx, false, path != NULL, ops, ctx, &p, e);
+	r = peer_make(l, zctx, false, path != NULL, ops, ctx, &p, e);
 	if (r < 0 || p == NULL)
 		return r;
 	if (zmq_connect(p->sock, endpoint) < 0) {
@@ -466,15 +464,29 @@ peer_connect(struct loop *l, void *zctx, const char *endpoint,
 	return 0;
 }
 
+static void
+forget_keys(struct peer *p)
+{
+	if (p->keys != NULL)
+		explicit_bzero(p->keys, sizeof *p->keys);
+	free(p->keys);
+	free(p->endpoint);
+	p->keys = NULL;
+	p->endpoint = NULL;
+}
+
 void
 peer_free(struct peer *p)
 {
 	if (p == NULL || p->dead)
 		return;
 	loop_del(p->loop, p->watch);
+	loop_del(p->loop, p->again);
+	shake_free(p->shake);
 	ipc_unlink(&p->file);
 	if (p->sock != NULL)
 		(void)zmq_close(p->sock); /* fails on no socket only */
+	forget_keys(p);
 	p->dead = true;
 	if (!p->in_callback)
 		free(p);

@@ -18,7 +18,9 @@
 #define PROTO_PEER_H
 
 #include "common/loop.h"
+#include "proto/curve.h"
 #include "proto/msg.h"
+#include "proto/shake.h"
 
 #define PEER_ID_MAX 255
 /* A worker's name: letters, digits, '-', '_' and '.', not first a '.'. */
@@ -45,6 +47,10 @@ struct peer_ops {
 	/* Roles this side accepts messages from, as a bit set of 1u <<
 	 * ROLE_x; others are bad. */
 	unsigned accept_from;
+	/* Of a client over TCP, may be NULL: its link changes. After a refusal
+	 * or a failure it is tried again by itself, two seconds later; what was
+	 * sent meanwhile is lost then. */
+	void (*on_link)(struct peer *p, enum shake what, void *ctx);
 };
 
 /* endpoint: "ipc:///path/of/socket" or "tcp://...". For ipc the socket file is
@@ -56,8 +62,16 @@ int peer_bind(struct loop *l, void *zctx, const char *endpoint, bool world,
     const struct peer_ops *ops, void *ctx, struct peer **ret, struct err *e);
 int peer_connect(struct loop *l, void *zctx, const char *endpoint,
     const struct peer_ops *ops, void *ctx, struct peer **ret, struct err *e);
-/* Safe inside on_msg and on_bad. Removes the ipc file of a server. NULL is
- * allowed. Before loop_free() and zmq_ctx_term(). */
+/* The same with CURVE. A server needs a zap.h handler in its context, started
+ * before. keys are copied; NULL at a client: plain, for the loopback only. */
+int peer_bind_curve(struct loop *l, void *zctx, const char *endpoint,
+    const struct curve_pair *keys, const struct peer_ops *ops, void *ctx,
+    struct peer **ret, struct err *e);
+int peer_connect_tcp(struct loop *l, void *zctx, const char *endpoint,
+    const struct curve_host *keys, const struct peer_ops *ops, void *ctx,
+    struct peer **ret, struct err *e);
+/* Safe inside on_msg and on_bad. Removes the ipc file of a server.
+ * NULL is allowed. Before loop_free() and zmq_ctx_term(). */
 void peer_free(struct peer *p);
 
 /* to: NULL at a client. worker: NULL or "" for none. 0; -EHOSTUNREACH when the

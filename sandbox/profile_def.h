@@ -45,6 +45,7 @@
 #ifndef SANDBOX_PROFILE_DEF_H
 #define SANDBOX_PROFILE_DEF_H
 
+#include "common/hash.h"
 #include "common/json.h"
 #include "sandbox/spec.h"
 
@@ -75,6 +76,8 @@ int profile_def_apply(
     struct profile_def *d, const json_t *j, const char *what, struct err *e);
 /* All of it, without "extends": for a file that another process reads. */
 json_t *profile_def_json(const struct profile_def *d);
+/* Of all its rules: equal on two machines when these are. */
+void profile_def_hash(const struct profile_def *d, char ret[HASH_HEX]);
 void profile_def_clear(struct profile_def *d);
 
 #endif

@@ -18,48 +18,17 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "common/spawn.h"
-#include "orchestrator/run/hosts.h"
+#include "common/text.h"
+#include "orchestrator/run/hosts_priv.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/lockdir.h"
 #include "sandbox/stage.h"
 
 #define LOST_AFTER_MS 10000
+#define CUT_MS 3000 /* to connect again */
 #define MAX_RESTARTS 3
 #define LIFELINE_FD 3
 #define SOCKET_DIR "foray-socket-"
-
-struct host {
-	TAILQ_ENTRY(host) entry;
-	struct hosts *all;
-	struct peer_addr addr;
-	char name[256];
-	struct placing place;
-	unsigned cpus;
-	uint64_t seen_ms;
-	enum sandbox_backend backend;
-};
-
-TAILQ_HEAD(host_list, host);
-
-struct hosts {
-	struct loop *loop;
-	void *zctx;
-	struct peer *peer;
-	struct hosts_opts o;
-	const struct hosts_ops *ops;
-	void *ctx;
-	struct host_list list;
-	struct loop_watch *tick;
-	char *dir; /* of the socket */
-	int lock;  /* held while we live: dir is swept when we are gone */
-	char *endpoint;
-	pid_t pid; /* of the local foray-host, 0: none */
-	struct loop_watch *child;
-	int lifeline; /* write end; the host ends when it closes */
-	unsigned restarts;
-	uint64_t bad;
-	bool stopping;
-};
 
 const char *
 host_name(const struct host *h)
@@ -88,9 +57,27 @@ hosts_figures(const struct hosts *hs, struct hosts_figures *ret)
 }
 
 unsigned
-host_cpus(const struct host *h)
+host_slots(const struct host *h)
 {
-	return h->cpus;
+	return h->place.slots;
+}
+
+const char *
+host_address(const struct host *h)
+{
+	return h->is_remote ? h->address : NULL;
+}
+
+const char *
+host_key(const struct host *h)
+{
+	return h->is_remote ? h->key : NULL;
+}
+
+bool
+hosts_any(const struct hosts *hs)
+{
+	return !TAILQ_EMPTY(&hs->list);
 }
 
 enum sandbox_backend
@@ -114,7 +101,7 @@ find_host(struct hosts *hs, const struct peer_addr *addr)
 	struct host *h;
 
 	TAILQ_FOREACH (h, &hs->list, entry)
-		if (peer_addr_eq(&h->addr, addr))
+		if (!h->is_remote && peer_addr_eq(&h->addr, addr))
 			return h;
 	return NULL;
 }
@@ -126,52 +113,58 @@ free_host(struct host *h)
 	free(h);
 }
 
-static void
-lose_host(struct host *h, const char *why, int fatal_code)
+void
+hosts_lose(struct host *h, const char *why, int fatal_code)
 {
 	struct hosts *hs = h->all;
 
 	TAILQ_REMOVE(&hs->list, h, entry);
+	if (h->remote != NULL)
+		h->remote->host = NULL;
 	if (!hs->stopping)
 		hs->ops->down(h, why, fatal_code, hs->ctx);
 	free_host(h);
 }
 
-static void
-on_hello(
-    struct hosts *hs, const struct peer_addr *from, const struct msg_hello *m)
+static const char *
+refusal(
+    const struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 {
-	struct msg w = { .type = MSG_WELCOME };
-	struct host *h = find_host(hs, from);
-	struct err e = { 0 };
-	bool new = h == NULL;
-
-	w.u.welcome.protocol = PROTO_VERSION;
-	w.u.welcome.run = hs->o.run;
 	if (m->protocol != PROTO_VERSION)
-		w.u.welcome.refused =
-		    "foray-host speaks another protocol version: install the "
-		    "same release on both sides";
-	else if (backend_of(m) != BACKEND_BWRAP &&
-	    hs->o.backend == BACKEND_BWRAP)
-		w.u.welcome.refused =
-		    "this host runs workers with --sandbox container, which "
-		    "is weaker than what the run was started with";
-	if (peer_send(hs->peer, from, NULL, &w, &e) < 0) {
-		log_warn("host: %s", e.text);
-		return;
-	}
-	if (h != NULL && m->draining && !h->place.draining)
-		log_info("host %s is draining", h->name);
-	if (h != NULL)
-		h->place.draining = m->draining;
-	/* One that drains has nothing to offer. */
-	if (w.u.welcome.refused != NULL || !new || m->draining)
-		return;
-	h = xcalloc(1, sizeof *h);
+		return "foray-host speaks another protocol version: install "
+		       "the same release on both sides";
+	if (backend_of(m) != BACKEND_BWRAP && hs->o.backend == BACKEND_BWRAP)
+		return "this host runs workers with --sandbox container, which "
+		       "is weaker than what the run was started with";
+	return o->remote != NULL ? remote_refusal(hs, o->remote, m) : NULL;
+}
+
+static void
+add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
+{
+	struct host *h = xcalloc(1, sizeof *h);
+	const char *name = msg_str(m->name);
+	struct buf b;
+
 	h->all = hs;
-	h->addr = *from;
-	(void)strlcpy(h->name, m->name != NULL ? m->name : "?", sizeof h->name);
+	if (o->remote != NULL) {
+		h->is_remote = true;
+		h->remote = o->remote;
+		o->remote->host = h;
+		(void)strlcpy(
+		    h->address, o->remote->address, sizeof h->address);
+		(void)strlcpy(h->key, o->remote->key, sizeof h->key);
+	} else {
+		h->addr = *o->from;
+	}
+	/* It is shown on a terminal. */
+	buf_init(&b, sizeof h->name * 4);
+	(void)text_escape(&b, name, strlen(name));
+	(void)snprintf(h->name, sizeof h->name, "%.*s",
+	    (int)text_cut(buf_str(&b), b.len, sizeof h->name - 1),
+	    b.len > 0 ? buf_str(&b) : "?");
+	buf_clear(&b);
+	(void)strlcpy(h->instance, msg_str(m->instance), sizeof h->instance);
 	h->place.slots = (unsigned)m->slots;
 	h->place.memory_mib = m->memory_mib;
 	/* It has our cache, or gets what it lacks. */
@@ -179,10 +172,52 @@ on_hello(
 	for (size_t i = 0; i < m->labels.n; i++)
 		strv_add(&h->place.labels, m->labels.v[i]);
 	h->cpus = m->cpus != 0 ? (unsigned)m->cpus : 1;
-	h->seen_ms = loop_now_ms();
+	h->seen_ms = h->strays_ms = loop_now_ms();
 	h->backend = backend_of(m);
 	TAILQ_INSERT_TAIL(&hs->list, h, entry);
+	/* Given up long ago, or by an orchestrator before us. */
+	for (size_t i = 0; i < m->workers.n; i++)
+		hosts_stray(h, m->workers.v[i]);
 	hs->ops->up(h, hs->ctx);
+}
+
+static void
+set_draining(struct host *h, bool on)
+{
+	if (on && !h->place.draining)
+		log_info("host %s is draining", h->name);
+	h->place.draining = on;
+}
+
+void
+hosts_hello(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
+{
+	struct msg w = { .type = MSG_WELCOME };
+	struct err e = { 0 };
+	struct host *known =
+	    o->remote != NULL ? o->remote->host : find_host(hs, o->from);
+	int r;
+
+	w.u.welcome.protocol = PROTO_VERSION;
+	w.u.welcome.run = hs->o.run;
+	w.u.welcome.refused = refusal(hs, o, m);
+	r = o->remote != NULL ? remote_send(o->remote, NULL, &w, &e)
+			      : peer_send(hs->peer, o->from, NULL, &w, &e);
+	if (r < 0) {
+		log_warn("host: %s", e.text);
+		return;
+	}
+	if (w.u.welcome.refused != NULL && o->remote != NULL &&
+	    o->remote->doomed == NULL)
+		o->remote->doomed = xstrdup(w.u.welcome.refused);
+	if (w.u.welcome.refused != NULL)
+		return;
+	if (known != NULL)
+		set_draining(known, m->draining);
+	else if (o->remote != NULL && remote_rejoin(hs, o->remote, m))
+		set_draining(o->remote->host, m->draining);
+	else if (!m->draining) /* else it has nothing to offer */
+		add_host(hs, o, m);
 }
 
 static void
@@ -196,7 +231,7 @@ on_msg(struct peer *p unused_arg, const struct peer_addr *from,
 	if (hs->stopping)
 		return;
 	if (m->type == MSG_HELLO) {
-		on_hello(hs, from, &m->u.hello);
+		hosts_hello(hs, &(struct origin){ .from = from }, &m->u.hello);
 		return;
 	}
 	/* A host that never said HELLO has no say. */
@@ -230,11 +265,15 @@ on_tick(void *ctx)
 	struct host *h, *next;
 	uint64_t now = loop_now_ms();
 
-	TAILQ_FOREACH_SAFE (h, &hs->list, entry, next)
+	TAILQ_FOREACH_SAFE (h, &hs->list, entry, next) {
 		if (h->place.draining && h->place.busy == 0)
-			lose_host(h, "it was drained", 0);
+			hosts_lose(h, "it was drained", 0);
 		else if (now - h->seen_ms > LOST_AFTER_MS)
-			lose_host(h, "no heartbeat for 10 s", 0);
+			hosts_lose(h, "no heartbeat for 10 s", 0);
+		else if (h->is_remote && h->remote == NULL &&
+		    now - h->cut_ms > CUT_MS)
+			hosts_lose(h, "its connection was cut 3 s ago", 0);
+	}
 }
 
 static int
@@ -271,6 +310,7 @@ hosts_create(struct loop *l, const struct hosts_opts *o,
 	hs->ctx = ctx;
 	hs->lifeline = hs->lock = -1;
 	TAILQ_INIT(&hs->list);
+	TAILQ_INIT(&hs->remotes);
 	if ((hs->zctx = zmq_ctx_new()) == NULL) {
 		r = err_set(e, -errno, "zmq: %s", zmq_strerror(errno));
 		goto out;
@@ -281,6 +321,8 @@ hosts_create(struct loop *l, const struct hosts_opts *o,
 	 * with the unprivileged uid that owns the directory. */
 	r = peer_bind(
 	    l, hs->zctx, hs->endpoint, true, &peer_ops, hs, &hs->peer, e);
+	if (r == 0 && o->listen != NULL)
+		r = remote_listen(hs, e);
 	if (r == 0)
 		hs->tick = loop_timer_add(l, 1000, 1000, on_tick, hs);
 out:
@@ -436,8 +478,11 @@ on_host_exit(pid_t pid unused_arg, int status, void *ctx)
 		code = code == 4 ? 4 : 5;
 	else
 		code = hosts_start_local(hs, &e) < 0 ? 5 : 0;
-	if ((h = TAILQ_FIRST(&hs->list)) != NULL)
-		lose_host(h, why, code);
+	TAILQ_FOREACH (h, &hs->list, entry)
+		if (!h->is_remote)
+			break;
+	if (h != NULL)
+		hosts_lose(h, why, code);
 	else if (code != 0)
 		hs->ops->down(NULL, why, code, hs->ctx);
 	free(tail);
@@ -452,6 +497,7 @@ hosts_stop(struct hosts *hs)
 	if (hs == NULL || hs->stopping)
 		return;
 	hs->stopping = true;
+	remote_stop(hs);
 	if (hs->pid == 0)
 		return;
 	/* SIGTERM: it kills its workers and clears its scratch directory. */
@@ -491,26 +537,44 @@ hosts_free(struct hosts *hs)
 	fd_close(&hs->lock);
 	free(hs->dir);
 	free(hs->endpoint);
+	strv_clear(&hs->dropped);
 	free(hs);
 }
 
+/* Less is done at a than at b, for what it has. */
 struct host *
 hosts_free_slot(struct hosts *hs)
 {
 	struct host *h, *best = NULL;
 
 	TAILQ_FOREACH (h, &hs->list, entry)
-		if (placing_better(&h->place,
+		if ((!h->is_remote || h->remote != NULL) &&
+		    placing_better(&h->place,
 			best != NULL ? &best->place : NULL, &hs->o.want))
 			best = h;
 	return best;
+}
+
+unsigned
+hosts_cpus(const struct hosts *hs)
+{
+	const struct host *h;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (h, &hs->list, entry)
+		n += h->cpus;
+	return n;
 }
 
 int
 hosts_send(
     struct host *h, const char *worker, const struct msg *m, struct err *e)
 {
-	return peer_send(h->all->peer, &h->addr, worker, m, e);
+	if (!h->is_remote)
+		return peer_send(h->all->peer, &h->addr, worker, m, e);
+	if (h->remote == NULL)
+		return err_set(e, -EHOSTUNREACH, "the host is cut off");
+	return remote_send(h->remote, worker, m, e);
 }
 
 int

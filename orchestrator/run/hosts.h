@@ -1,6 +1,11 @@
 /*
  * hosts.h - the hosts of a run: the one of this machine, which we start, and
- * later those of other machines. Keeps their slots; knows nothing of subtasks.
+ * those of other machines, which come in by the door (door/door.h). Keeps their
+ * slots; knows nothing of subtasks.
+ *
+ * A host of another machine that loses its connection has three seconds to come
+ * back by a new one, and one that says nothing at all ten; it is known by a
+ * random number that it made at its start.
  */
 #ifndef ORCHESTRATOR_RUN_HOSTS_H
 #define ORCHESTRATOR_RUN_HOSTS_H
@@ -8,6 +13,7 @@
 #include "common/loop.h"
 #include "orchestrator/run/placing.h"
 #include "proto/peer.h"
+#include "proto/tcp.h"
 #include "sandbox/spec.h"
 
 struct hosts;
@@ -23,6 +29,12 @@ struct hosts_ops {
 	/* A message about or from one of its workers. */
 	void (*msg)(
 	    struct host *h, const char *worker, const struct msg *m, void *ctx);
+	/* It was cut off, and is here again with these workers. */
+	void (*back)(struct host *h, const struct msg_strs *workers, void *ctx);
+	/* Somebody wanted to be one, and was sent away. key: its name in the
+	 * allow-list, or "". */
+	void (*refused)(
+	    const char *address, const char *key, const char *why, void *ctx);
 };
 
 struct hosts_opts {
@@ -38,8 +50,11 @@ struct hosts_opts {
 	/* Commands have a network: listen at hosts_network() before the start
 	 * of the local host. */
 	bool network;
-	const char *own_hosts;    /* not by it (network_own()); or NULL */
-	struct placing_want want; /* of every subtask; borrowed */
+	const char *own_hosts;        /* not by it (network_own()); or NULL */
+	struct placing_want want;     /* of every subtask; borrowed */
+	const struct tcp_end *listen; /* for other machines; NULL: don't */
+	const char *keys;             /* directory; NULL: without keys */
+	const char *profile_hash;     /* what others' profile must be */
 };
 
 /* Binds the socket in a private directory. */
@@ -53,6 +68,14 @@ int hosts_start_local(struct hosts *hs, struct err *e);
 /* Ask all to go, wait up to a second on the loop, then kill what we started. */
 void hosts_stop(struct hosts *hs);
 void hosts_free(struct hosts *hs);
+
+/* Where it listens for other machines; NULL: it does not. */
+const struct tcp_end *hosts_at(const struct hosts *hs);
+/* Ours does no wrong; another machine's is ended, with all its workers, and not
+ * let in again. Inside of ops->msg(), for the host of the message. */
+void hosts_drop(struct host *h, const char *why);
+/* It speaks of a worker that was given up: it is told to end it. */
+void hosts_stray(struct host *h, const char *worker);
 
 /* The best host for a subtask (placing.h), or NULL when none can take one. */
 struct host *hosts_free_slot(struct hosts *hs);
@@ -71,7 +94,12 @@ struct hosts_figures {
 };
 void hosts_figures(const struct hosts *hs, struct hosts_figures *ret);
 const char *host_name(const struct host *h);
-unsigned host_cpus(const struct host *h);
+unsigned host_slots(const struct host *h);
+/* Of another machine: where it connects from and its key's name, else NULL. */
+const char *host_address(const struct host *h);
+const char *host_key(const struct host *h);
+unsigned hosts_cpus(const struct hosts *hs); /* of all together */
+bool hosts_any(const struct hosts *hs);
 /* As it says itself. */
 enum sandbox_backend host_backend(const struct host *h);
 

@@ -243,10 +243,13 @@ on_host_up(struct host *h, void *ctx)
 			 "to do; one that has them all is waited for "
 			 "(foray-host --label; FORAY_LABELS for this machine)",
 		    host_name(h));
-	r->cpus = host_cpus(h);
+	r->cpus = hosts_cpus(r->hosts);
 	run_event(r, "host_up",
-	    json_pack("{s:s, s:s}", "host", host_name(h), "sandbox",
-		backend_str(host_backend(h))));
+	    json_pack("{s:s, s:s, s:i, s:s*, s:s*}", "host", host_name(h),
+		"sandbox", backend_str(host_backend(h)), "slots",
+		(int)host_slots(h), "address", host_address(h), "key",
+		host_key(h)));
+	fleet_host_up(r, h);
 	sched_pump(r);
 }
 
@@ -264,6 +267,22 @@ on_host_down(struct host *h, const char *why, int fatal_code, void *ctx)
 		run_end(r, EXIT_FATAL, "error", "%s", why);
 	if (h != NULL)
 		sched_host_down(r, h, why);
+	if (r->hosts != NULL && hosts_any(r->hosts))
+		r->cpus = hosts_cpus(r->hosts);
+	fleet_host_down(r);
+}
+
+static void
+on_host_back(struct host *h, const struct msg_strs *workers, void *ctx)
+{
+	sched_host_back(ctx, h, workers);
+}
+
+static void
+on_host_refused(
+    const char *address, const char *key, const char *why, void *ctx)
+{
+	fleet_refused(ctx, address, key, why);
 }
 
 static void
@@ -272,9 +291,18 @@ on_host_msg(struct host *h, const char *worker, const struct msg *m, void *ctx)
 	struct run *r = ctx;
 	struct worker *w = sched_worker(r, worker);
 
-	if (w == NULL || w->host != h) {
+	if (w == NULL && !sched_was_worker(r, worker)) {
+		hosts_drop(h, "it speaks for a worker that never was");
+		return;
+	}
+	if (w == NULL) {
 		log_debug(
 		    "%s from unknown worker %s", msg_name(m->type), worker);
+		hosts_stray(h, worker);
+		return;
+	}
+	if (w->host != h) {
+		hosts_drop(h, "it speaks for a worker of another host");
 		return;
 	}
 	handle_msg(r, w, m);
@@ -284,6 +312,8 @@ static const struct hosts_ops hosts_ops = {
 	.up = on_host_up,
 	.down = on_host_down,
 	.msg = on_host_msg,
+	.back = on_host_back,
+	.refused = on_host_refused,
 };
 
 static void
@@ -320,9 +350,12 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 	o.slots = r->o.workers + 1;
 	if (o.slots > RUN_MAX_WORKERS)
 		o.slots = RUN_MAX_WORKERS;
-	rc = hosts_create(r->loop, &o, &hosts_ops, r, &r->hosts, e);
-	(void)(rc < 0 || (rc = network_start(r->network, e)) < 0 ||
-	    (rc = hosts_start_local(r->hosts, e)) < 0);
+	(void)((rc = fleet_begin(r, &o, e)) < 0 ||
+	    (rc = hosts_create(r->loop, &o, &hosts_ops, r, &r->hosts, e)) < 0 ||
+	    (rc = network_start(r->network, e)) < 0 ||
+	    (o.slots > 0 && (rc = hosts_start_local(r->hosts, e)) < 0));
+	if (rc == 0)
+		fleet_listening(r);
 	wanted_begin(r);
 	if (rc == 0)
 		while (r->phase != PHASE_END)
@@ -330,6 +363,7 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 	network_stop(r->network);
 	hosts_free(r->hosts);
 	r->hosts = NULL;
+	fleet_clear(r);
 	free(log);
 	free(scratch);
 	free(profile);

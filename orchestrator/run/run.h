@@ -61,6 +61,12 @@ struct run_opts {
 	const char *hint; /* resume: one more hypothesis */
 	/* `foray tool`: no baseline, no plan, one call. */
 	const char *tool, *tool_args;
+	/* Hosts of other machines: fleet.h. */
+	const char *listen, *keys; /* --listen, --keys, or NULL */
+	bool insecure;             /* --insecure-loopback */
+	bool local_set;            /* --local */
+	unsigned local;
+	uint64_t wait_ms;             /* --wait-hosts; 0: the default */
 	bool quiet;                   /* no human view */
 	enum sandbox_backend backend; /* --sandbox; never chosen by itself */
 };

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/num.h"
 #include "common/text.h"
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/fetch.h"
@@ -20,6 +21,8 @@
 #include "orchestrator/run/pass.h"
 #include "orchestrator/run/watch.h"
 
+#define HOST_LOST "host lost"
+#define MAX_LOST 30
 #define SUBTASK_WALL_MS (6ull * 3600 * 1000)
 
 const char *
@@ -112,6 +115,15 @@ sched_worker(struct run *r, const char *name)
 		if (strcmp(w->name, name) == 0)
 			return w;
 	return NULL;
+}
+
+bool
+sched_was_worker(const struct run *r, const char *name)
+{
+	uint64_t n;
+
+	return name[0] == 'w' &&
+	    num_u64(name + 1, 1, r->next_worker, "a worker", &n, NULL) == 0;
 }
 
 size_t
@@ -287,6 +299,12 @@ drop_worker(
 	struct subtask *t = w->subtask;
 	bool unfinished = t->state == SUBTASK_RUNNING && !w->summary;
 
+	/* It is not the subtask's fault when another machine goes, unless that
+	 * happens all the time. */
+	if (strcmp(reason, HOST_LOST) == 0 && host_address(w->host) != NULL &&
+	    t->attempts < MAX_LOST)
+		t->attempts_before++;
+
 	(void)store_attempt(
 	    r->store, t->id, w->attempt, w->name, reason, run_now(r), NULL);
 	run_event(r, "worker_gone",
@@ -342,7 +360,41 @@ sched_host_down(struct run *r, struct host *h, const char *why)
 
 	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next)
 		if (w->host == h)
-			drop_worker(r, w, "host lost", why);
+			drop_worker(r, w, HOST_LOST, why);
+	results_check(r);
+	sched_pump(r);
+}
+
+static bool
+is_among(const struct msg_strs *names, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < names->n; i++)
+		if (strcmp(names->v[i], name) == 0)
+			return true;
+	return false;
+}
+
+void
+sched_host_back(struct run *r, struct host *h, const struct msg_strs *workers)
+{
+	struct msg m = { .type = MSG_CANCEL };
+	struct worker *w, *next;
+	size_t i;
+
+	m.u.cancel.reason = "its host was cut off";
+	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next)
+		if (w->host == h && !is_among(workers, w->name)) {
+			/* It may still be on its way. */
+			(void)hosts_send(h, w->name, &m, NULL);
+			hosts_release(h);
+			drop_worker(r, w, HOST_LOST, m.u.cancel.reason);
+		}
+	for (i = 0; i < workers->n; i++)
+		if ((w = sched_worker(r, workers->v[i])) == NULL ||
+		    w->host != h)
+			hosts_stray(h, workers->v[i]);
 	results_check(r);
 	sched_pump(r);
 }

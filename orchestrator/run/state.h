@@ -18,6 +18,7 @@
 #include "orchestrator/gateway/gateway.h"
 #include "orchestrator/gateway/http.h"
 #include "orchestrator/gateway/model.h"
+#include "orchestrator/run/fleet.h"
 #include "orchestrator/run/hosts.h"
 #include "orchestrator/run/limits.h"
 #include "orchestrator/run/pace.h"
@@ -131,6 +132,7 @@ struct run {
 	struct audit *audit;
 	struct loop *loop;
 	struct hosts *hosts;
+	struct fleet fleet;
 	struct gateway *gateway;
 	struct pass *pass; /* pass.h; NULL: there is none */
 	struct ledger ledger;
@@ -195,10 +197,16 @@ void sched_pump(struct run *r);
 unsigned sched_ready(const struct run *r);
 const char *sched_state_str(enum subtask_state s);
 struct worker *sched_worker(struct run *r, const char *name);
+/* Was there ever one of that name? */
+bool sched_was_worker(const struct run *r, const char *name);
 /* The worker is gone; without a summary its subtask is tried again. */
 void sched_worker_exit(
     struct run *r, struct worker *w, const struct msg_worker_exit *m);
 void sched_host_down(struct run *r, struct host *h, const char *why);
+/* It was cut off, and has these workers now: the others are gone, or never
+ * came to be; those that are not ours any more it is told to end. */
+void sched_host_back(
+    struct run *r, struct host *h, const struct msg_strs *workers);
 void sched_cancel(
     struct run *r, bool (*which)(const struct subtask *), const char *why);
 size_t sched_count(

@@ -339,6 +339,28 @@ on_host_down(struct plain *p, const json_t *ev)
 	printed(p, ev, "host", "lost: %s", str(ev, "reason"));
 }
 
+static void
+on_waiting(struct plain *p, const json_t *ev)
+{
+	printed(
+	    p, ev, "host", "none there: waiting at %s", str(ev, "endpoint"));
+}
+
+static void
+on_host_up(struct plain *p, const json_t *ev)
+{
+	if (*str(ev, "address") != '\0')
+		printed(p, ev, "host", "%s has come from %s: %lld slots",
+		    str(ev, "host"), str(ev, "address"), num(ev, "slots"));
+}
+
+static void
+on_host_refused(struct plain *p, const json_t *ev)
+{
+	printed(p, ev, "host", "refused: %s: %s", str(ev, "address"),
+	    str(ev, "reason"));
+}
+
 /* A price that is not known is no price of nothing; the built-in model has no
  * bill. */
 static void
@@ -462,7 +484,10 @@ static const struct {
 	{ "reproduced", on_reproduced },
 	{ "reproducer_refused", on_reproducer_refused },
 	{ "worker_gone", on_worker_gone },
+	{ "host_up", on_host_up },
 	{ "host_down", on_host_down },
+	{ "host_refused", on_host_refused },
+	{ "waiting", on_waiting },
 	{ "run_finished", on_run_finished },
 };
 

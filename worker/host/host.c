@@ -18,10 +18,12 @@
 #include <zmq.h>
 
 #include "common/fdio.h"
+#include "common/hash.h"
 #include "common/log.h"
 #include "common/num.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "proto/tcp.h"
 #include "sandbox/killtree.h"
 #include "sandbox/limits.h"
 #include "sandbox/workspace.h"
@@ -70,9 +72,11 @@ say(struct host *h, const struct msg *m)
 		log_debug("%s: %s", msg_name(m->type), e.text);
 }
 
-static void
-say_hello(struct host *h)
+void
+host_say_hello(struct host *h)
 {
+	char profile[HASH_HEX];
+	struct strv names = { 0 };
 	struct msg m = { .type = MSG_HELLO };
 	struct msg_hello *hello = &m.u.hello;
 	const char *layouts[FEATURES_MAX];
@@ -85,13 +89,20 @@ say_hello(struct host *h)
 	hello->cpus = options_processors();
 	if (pages > 0 && size > 0)
 		hello->memory_mib = (uint64_t)pages * (uint64_t)size >> 20;
+	profile_def_hash(&h->place->view.def, profile);
+	hello->profile = profile;
+	hello->instance = h->instance;
 	hello->features.n = features(h, layouts);
 	hello->features.v = layouts;
 	hello->labels.n = h->opts->labels.n;
 	hello->labels.v = (const char **)h->opts->labels.v;
 	hello->draining = h->draining;
+	if (h->slots != NULL)
+		slots_names(h->slots, &names);
+	hello->workers = msg_strs_of(&names);
 	h->hello_ms = loop_now_ms();
 	say(h, &m);
+	strv_clear(&names);
 }
 
 static void
@@ -125,7 +136,7 @@ host_drain(struct host *h, const char *why)
 	h->draining = true;
 	h->drain_at = loop_now_ms();
 	slots_drain(h->slots);
-	say_hello(h);
+	host_say_hello(h);
 	host_check_drained(h);
 }
 
@@ -141,7 +152,7 @@ tick_cb(void *ctx)
 	if (h->run[0] == '\0' ||
 	    (now - h->heard_ms >= SILENCE_MS &&
 		now - h->hello_ms >= SILENCE_MS))
-		say_hello(h);
+		host_say_hello(h);
 	if (h->run[0] != '\0')
 		say_heartbeat(h);
 	host_check_drained(h);
@@ -265,8 +276,7 @@ host_start(struct host *h, struct err *e)
 	h->zctx = zmq_ctx_new();
 	if (h->zctx == NULL)
 		return err_set(e, -errno, "zmq: %s", zmq_strerror(errno));
-	r = peer_connect(
-	    h->loop, h->zctx, h->place->endpoint, &host_peer_ops, h, &h->up, e);
+	r = uplink_connect(h, e);
 	if (r < 0)
 		return r;
 	h->relay = relay_create(h->loop, h->up);
@@ -282,6 +292,7 @@ host_start(struct host *h, struct err *e)
 	conf.max = h->max;
 	conf.wires = h->wires;
 	conf.spares = h->opts->spares;
+	conf.remember = tcp_is(h->place->endpoint);
 	conf.up = h->relay;
 	conf.reaper = h->reaper;
 	conf.on_free = free_cb;
@@ -343,6 +354,8 @@ host_run(const struct options *o, const struct place *place,
 	if (h.wires < 0)
 		log_warn("%s", e.text); /* they will be larger */
 	take_name(&h);
+	hash_random_hex(h.instance, 16);
+	h.link = -1;
 	h.loop = loop_create();
 	lifelines_watch(lines, h.loop);
 	watch_signals(&h);
@@ -350,7 +363,7 @@ host_run(const struct options *o, const struct place *place,
 		log_error("%s", e.text);
 		status = EXIT_CONFIG;
 	} else {
-		say_hello(&h);
+		host_say_hello(&h);
 		loop_timer_add(h.loop, TICK_MS, TICK_MS, tick_cb, &h);
 		status = loop_run(h.loop);
 		if (status < 0) {

@@ -28,7 +28,9 @@ struct host {
 	char *cache; /* below it: what workers share; NULL */
 	int lock_fd;
 	char name[256];
-	char run[65]; /* of the last WELCOME; "" before it */
+	char instance[33]; /* random, of this process */
+	int link;          /* enum shake that was told last; -1: none */
+	char run[65];      /* of the last WELCOME; "" before it */
 	bool draining;
 	bool told; /* a WELCOME came since HELLO said so: no ASSIGN follows */
 	struct loop_watch *drain; /* its time limit, after SIGTERM */
@@ -42,6 +44,11 @@ struct host {
 /* host_dispatch.c: from the orchestrator. */
 extern const struct peer_ops host_peer_ops; /* ctx: struct host */
 
+/* uplink.c: the connection to another machine. */
+int uplink_connect(struct host *h, struct err *e);
+
+/* host.c */
+void host_say_hello(struct host *h);
 /* host.c: stop when nothing is left to do after DRAIN. */
 void host_check_drained(struct host *h);
 /* host.c: take no more, tell the orchestrator, end what is there. */

@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "common/num.h"
 #include "proto/label.h"
+#include "proto/tcp.h"
 
 #define EXIT_USAGE 2
 #define DRAIN_MS 600000
@@ -32,6 +33,8 @@ enum {
 	OPT_SANDBOX,
 	OPT_NETWORK,
 	OPT_OWN_HOSTS,
+	OPT_KEYS,
+	OPT_INSECURE,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -51,6 +54,8 @@ static const struct option long_options[] = {
 	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
 	{ "network", required_argument, NULL, OPT_NETWORK },
 	{ "own-hosts", required_argument, NULL, OPT_OWN_HOSTS },
+	{ "keys", required_argument, NULL, OPT_KEYS },
+	{ "insecure-loopback", no_argument, NULL, OPT_INSECURE },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -62,6 +67,9 @@ static const char help_text[] =
     "\n"
     "  --connect ENDPOINT  where the orchestrator listens: ipc:///PATH or\n"
     "                      tcp://HOST:PORT\n"
+    "  --keys DIR          keys for tcp (`foray keys new` makes such a "
+    "directory)\n"
+    "  --insecure-loopback  tcp without keys: for tests, on 127.0.0.1 only\n"
     "  --slots N           workers at once (default: processors)\n"
     "  --spares N          workers started before they are needed, in slots that\n"
     "                      are free (default: 1)\n"
@@ -195,6 +203,12 @@ take_option(struct options *o, int c)
 	case OPT_OWN_HOSTS:
 		o->own_hosts = optarg;
 		break;
+	case OPT_KEYS:
+		o->keys = optarg;
+		break;
+	case OPT_INSECURE:
+		o->insecure = true;
+		break;
 	case OPT_HELP:
 		print(help_text);
 		break;
@@ -206,6 +220,39 @@ take_option(struct options *o, int c)
 		fputs("Try 'foray-host --help'.\n", stderr);
 		exit(EXIT_USAGE);
 	}
+}
+
+/* The keys are read before we are another uid. */
+static void
+check_connect(struct options *o)
+{
+	bool tcp = tcp_is(o->connect);
+	struct tcp_end at;
+	struct err e;
+
+	if (!tcp && strncmp(o->connect, "ipc:///", 7) != 0)
+		usage(
+		    xasprintf("--connect: '%s' is neither tcp://HOST:PORT nor "
+			      "ipc:///PATH",
+			o->connect));
+	if (!tcp && (o->keys != NULL || o->insecure))
+		usage("--keys and --insecure-loopback are for tcp");
+	if (o->keys != NULL && o->insecure)
+		usage("--keys and --insecure-loopback: give one of them");
+	if (!tcp)
+		return;
+	if (tcp_parse(o->connect, false, &at, &e) < 0)
+		usage(xasprintf("--connect: %s", e.text));
+	if (o->keys == NULL && !o->insecure)
+		usage("tcp needs --keys DIR: `foray keys new NAME`, where the "
+		      "orchestrator is, makes such a directory");
+	if (o->insecure && tcp_check_loopback(&at, &e) < 0)
+		usage(xasprintf("--insecure-loopback: %s", e.text));
+	if (o->keys != NULL && curve_read_host(o->keys, &o->curve, &e) < 0)
+		usage(xasprintf("--keys: %s", e.text));
+	if (o->insecure)
+		log_warn("--insecure-loopback: every user of this machine can "
+			 "be the orchestrator of this host");
 }
 
 size_t
@@ -239,6 +286,7 @@ options_parse(struct options *o, int argc, char **argv)
 		usage(xasprintf("'%s' is not an option", argv[optind]));
 	if (o->connect == NULL)
 		usage("--connect is missing");
+	check_connect(o);
 	if (o->slots == 0)
 		o->slots = options_processors();
 }

@@ -3,6 +3,7 @@
 #define WORKER_HOST_OPTIONS_H
 
 #include "common/strv.h"
+#include "proto/curve.h"
 #include "sandbox/spec.h"
 
 struct options {
@@ -20,6 +21,9 @@ struct options {
 	int lifeline_fd;       /* -1: not started by foray */
 	const char *profile;   /* name or file; NULL: "default" */
 	enum sandbox_backend backend;
+	const char *keys;        /* directory; NULL: none, or not over TCP */
+	struct curve_host curve; /* what is in it */
+	bool insecure;           /* TCP without keys */
 };
 
 /* Ends the program for --help, --version and errors of usage (status 2). */

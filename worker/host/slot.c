@@ -91,6 +91,7 @@ slot_free(struct slot *s)
 		log_debug("worker %s: its group is still busy", s->name);
 	reap_workspace(s->all->conf.reaper, &s->ws);
 	buf_clear(&s->tail);
+	buf_clear(&s->asked);
 	explicit_bzero(s->token, sizeof s->token);
 	free(s->link);
 	free(s->tmp);
@@ -279,8 +280,10 @@ slots_deliver(struct slots *all, const char *name, enum msg_type type,
 		return;
 	}
 	r = peer_relay(s->peer, &s->addr, s->name, raw, len, &e);
-	if (r == 0)
+	if (r == 0) {
+		slot_answered(s, type);
 		return;
+	}
 	if (r != -EHOSTUNREACH) {
 		slot_end(
 		    s, "protocol", "%s for it: %s", msg_name(type), e.text);

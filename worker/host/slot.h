@@ -39,6 +39,7 @@ struct slots_conf {
 	size_t max;
 	int wires;     /* wire_server() */
 	size_t spares; /* of them, pool.h; 0: none */
+	bool remember; /* messages can be lost on the way up: a network */
 	struct relay *up;
 	struct reaper *reaper;
 	/* A slot became free. */
@@ -51,6 +52,10 @@ struct slots *slots_create(const struct slots_conf *conf);
 /* Kills what is left and says so to the orchestrator. NULL is allowed. */
 void slots_free(struct slots *all);
 
+/* The connection was cut and is there again: what workers had asked, again. */
+void slots_ask_again(struct slots *all);
+/* Of the workers that the orchestrator knows of; added to ret. */
+void slots_names(const struct slots *all, struct strv *ret);
 /* Workers that the orchestrator knows of. */
 size_t slots_busy(const struct slots *all);
 /* No more will be assigned. */

@@ -55,6 +55,8 @@ struct slot {
 	struct peer *peer;     /* the worker's socket */
 	struct peer_addr addr; /* the connection that showed the token */
 	struct relay_share share;
+	enum msg_type open; /* what it asked last, without an answer yet */
+	struct buf asked;   /* its bytes; READY has none */
 	uint64_t credit;    /* bytes that it may send now */
 	uint64_t credit_ms; /* when that was right */
 	bool warned;        /* of a second connection */
@@ -112,6 +114,11 @@ extern const struct disk_ops slot_disk_ops; /* ctx: struct slots */
 
 /* slot_msg.c: from the worker's socket. */
 extern const struct peer_ops slot_peer_ops; /* ctx: struct slot */
+
+/* slot_again.c: what it has asked, and that it was answered. */
+void slot_remember(
+    struct slot *s, enum msg_type type, const void *raw, size_t len);
+void slot_answered(struct slot *s, enum msg_type type);
 
 /* slot_exit.c */
 void slot_send_exit(struct slots *all, const char *name, const char *reason,

@@ -57,6 +57,7 @@ pass_up(struct slot *s, const struct arrived *a)
 	struct relay *up = s->all->conf.up;
 	struct err e;
 
+	slot_remember(s, a->m->type, a->raw, a->len);
 	if (relay_raw(up, s->name, a->raw, a->len, &s->share, &e) < 0)
 		slot_end(s, "protocol", "%s", e.text);
 }
@@ -89,6 +90,7 @@ slot_say_ready(struct slot *s)
 	struct msg out = { .type = MSG_READY };
 	struct err e;
 
+	slot_remember(s, MSG_READY, NULL, 0);
 	out.u.ready.protocol = PROTO_VERSION;
 	out.u.ready.pid = outside_pid(s);
 	out.u.ready.layout = slot_layout(s->ws.layout);

@@ -16,92 +16,11 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/spawn.h"
-#include "proto/msg.h"
+#include "proto/zmtp.h"
 
 #define CONNECTIONS 4 /* one is used; a few for those that went wrong */
 #define BUFFER 65536
 #define FD_DIR "/proc/self/fd/"
-
-/* --- frames -------------------------------------------------------------- */
-
-#define GREETING 64
-#define GREETING_TAIL 9     /* the last byte of the signature */
-#define GREETING_VERSION 10 /* the major version */
-#define FLAG_MORE 0x01
-#define FLAG_LONG 0x02
-#define FLAG_COMMAND 0x04
-#define FLAGS_KNOWN 0x07
-#define COMMAND_MAX 4096
-#define PARTS_MAX 8 /* two are right; peer.h says what is wrong with more */
-
-static bool
-is_greeting(unsigned at, unsigned char c)
-{
-	if (at == 0)
-		return c == 0xff;
-	if (at == GREETING_TAIL)
-		return c == 0x7f;
-	if (at == GREETING_VERSION)
-		return c == 3;
-	return true;
-}
-
-static enum wire_verdict
-begin_frame(struct wire_parse *p, unsigned char flags)
-{
-	if ((flags & ~FLAGS_KNOWN) != 0 ||
-	    (flags & FLAG_COMMAND && flags & FLAG_MORE))
-		return WIRE_NOT_ZMTP;
-	p->flags = flags;
-	p->size = 0;
-	p->size_left = flags & FLAG_LONG ? 8 : 1;
-	p->in_size = true;
-	if (flags & FLAG_COMMAND)
-		return WIRE_GOOD;
-	if (++p->parts > PARTS_MAX)
-		return WIRE_ENDLESS;
-	if ((flags & FLAG_MORE) == 0)
-		p->parts = 0;
-	return WIRE_GOOD;
-}
-
-static enum wire_verdict
-take_size(struct wire_parse *p, unsigned char c)
-{
-	uint64_t max = p->flags & FLAG_COMMAND ? COMMAND_MAX : MSG_MAX_BYTES;
-
-	p->size = p->size << 8 | c;
-	if (p->size > max)
-		return WIRE_TOO_LARGE;
-	if (--p->size_left == 0) {
-		p->in_size = false;
-		p->left = p->size;
-	}
-	return WIRE_GOOD;
-}
-
-enum wire_verdict
-wire_check(struct wire_parse *p, const unsigned char *bytes, size_t n)
-{
-	enum wire_verdict v = WIRE_GOOD;
-	size_t i = 0, skip;
-
-	while (i < n && v == WIRE_GOOD) {
-		if (p->greeting < GREETING) {
-			if (!is_greeting(p->greeting++, bytes[i++]))
-				v = WIRE_NOT_ZMTP;
-		} else if (p->left > 0) {
-			skip = p->left < n - i ? (size_t)p->left : n - i;
-			p->left -= skip;
-			i += skip;
-		} else if (p->in_size) {
-			v = take_size(p, bytes[i++]);
-		} else {
-			v = begin_frame(p, bytes[i++]);
-		}
-	}
-	return v;
-}
 
 /* --- connections --------------------------------------------------------- */
 
@@ -114,7 +33,7 @@ struct flow {
 
 struct line {
 	int worker, host; /* -1: free */
-	struct wire_parse parse;
+	struct zmtp_walk parse;
 	struct flow up, down;
 };
 
@@ -132,14 +51,14 @@ close_line(struct line *l)
 	fd_close(&l->host);
 }
 
-static void report(const struct wire *w, enum wire_verdict v) noreturn_fn;
+static void report(const struct wire *w, enum zmtp_verdict v) noreturn_fn;
 
 static void
-report(const struct wire *w, enum wire_verdict v)
+report(const struct wire *w, enum zmtp_verdict v)
 {
-	const char *text = v == WIRE_ENDLESS
+	const char *text = v == ZMTP_ENDLESS
 	    ? "it sends a message of endless parts"
-	    : v == WIRE_TOO_LARGE ? "it sends a message that is too large"
+	    : v == ZMTP_TOO_LARGE ? "it sends a message that is too large"
 				  : "it sends frames that are none";
 
 	/* A host that is gone needs no report. */
@@ -219,17 +138,17 @@ wanted(const struct flow *fills, const struct flow *drains)
 static void
 move(struct wire *w, struct line *l, short worker, short host)
 {
-	enum wire_verdict v;
+	enum zmtp_verdict v;
 
 	if (worker & (POLLIN | POLLHUP | POLLERR) && !l->up.ended &&
 	    l->up.len == 0) {
 		read_flow(&l->up, l->worker);
-		v = wire_check(&l->parse, l->up.bytes, l->up.len);
-		if (v != WIRE_GOOD && l->parse.greeting < GREETING) {
+		v = zmtp_check(&l->parse, l->up.bytes, l->up.len);
+		if (v != ZMTP_GOOD && l->parse.greeting < ZMTP_GREETING) {
 			close_line(l); /* it never was a peer */
 			return;
 		}
-		if (v != WIRE_GOOD)
+		if (v != ZMTP_GOOD)
 			report(w, v);
 	}
 	if (host & (POLLIN | POLLHUP | POLLERR) && !l->down.ended &&

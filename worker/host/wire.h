@@ -4,9 +4,9 @@
  * libzmq bounds a frame but not a message: it collects parts for as long as
  * more are announced, and a hostile worker fills the host's memory with one
  * message that never ends. So a small process stands between the socket in the
- * sandbox and the host's: it copies both ways and follows the frames (ZMTP 3,
- * rfc.zeromq.org/spec/23). Being a process of its own, it goes on when the host
- * is busy, so that heartbeats are not missed.
+ * sandbox and the host's: it copies both ways and follows the frames (zmtp.h).
+ * Being a process of its own, it goes on when the host is busy, so that
+ * heartbeats are not missed.
  *
  * It ends when the report's descriptor is closed. Nobody watches its pid.
  *
@@ -30,26 +30,5 @@ int wire_server(struct err *e);
  * broken the rules, and at its end. */
 int wire_start(int server, int listen_fd, const char *backend, int dir_fd,
     int *ret_report, struct err *e);
-
-/* The rules, apart from the process. Zeroed: a new connection. */
-struct wire_parse {
-	uint64_t left;      /* of the frame's body */
-	uint64_t size;      /* of the frame, as far as it is read */
-	unsigned greeting;  /* bytes seen of it */
-	unsigned size_left; /* bytes of the length to come */
-	unsigned parts;     /* of the message so far */
-	unsigned char flags;
-	bool in_size;
-};
-
-enum wire_verdict {
-	WIRE_GOOD,
-	WIRE_NOT_ZMTP,
-	WIRE_TOO_LARGE,
-	WIRE_ENDLESS
-};
-
-enum wire_verdict wire_check(
-    struct wire_parse *p, const unsigned char *bytes, size_t n);
 
 #endif

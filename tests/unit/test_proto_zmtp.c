@@ -1,5 +1,6 @@
 /*
- * test_host_wire.c - the frames of a worker, whole and in pieces of every size.
+ * test_proto_zmtp.c - the frames of a connection, whole and in pieces of every
+ * size.
  */
 #include "common/compat.h"
 
@@ -7,31 +8,31 @@
 
 #include <cmocka.h>
 
-#include "worker/host/wire.h"
+#include "proto/zmtp.h"
 
 static const unsigned char greeting[64] = { 0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f,
 	3, 0, 'N', 'U', 'L', 'L' };
 
 /* After the greeting, in pieces of n bytes. */
-static enum wire_verdict
+static enum zmtp_verdict
 check(const void *bytes, size_t len, size_t n)
 {
 	const unsigned char *p = bytes;
-	struct wire_parse w;
-	enum wire_verdict v;
+	struct zmtp_walk w;
+	enum zmtp_verdict v;
 	size_t i, take;
 
 	memset(&w, 0, sizeof w);
-	v = wire_check(&w, greeting, sizeof greeting);
-	for (i = 0; i < len && v == WIRE_GOOD; i += take) {
+	v = zmtp_check(&w, greeting, sizeof greeting);
+	for (i = 0; i < len && v == ZMTP_GOOD; i += take) {
 		take = n < len - i ? n : len - i;
-		v = wire_check(&w, p + i, take);
+		v = zmtp_check(&w, p + i, take);
 	}
 	return v;
 }
 
 static void
-all_sizes(const void *bytes, size_t len, enum wire_verdict want)
+all_sizes(const void *bytes, size_t len, enum zmtp_verdict want)
 {
 	size_t n;
 
@@ -42,7 +43,7 @@ all_sizes(const void *bytes, size_t len, enum wire_verdict want)
 static void
 test_greeting(void **state)
 {
-	struct wire_parse w;
+	struct zmtp_walk w;
 	unsigned char g[64];
 	static const size_t at[] = { 0, 9, 10 };
 	size_t i;
@@ -52,12 +53,12 @@ test_greeting(void **state)
 		memcpy(g, greeting, sizeof g);
 		g[at[i]] ^= 1;
 		memset(&w, 0, sizeof w);
-		assert_int_equal(wire_check(&w, g, sizeof g), WIRE_NOT_ZMTP);
+		assert_int_equal(zmtp_check(&w, g, sizeof g), ZMTP_NOT_ZMTP);
 	}
 	/* ZMTP 1 begins with a length. */
 	memset(&w, 0, sizeof w);
 	assert_int_equal(
-	    wire_check(&w, (const unsigned char *)"\1\0", 2), WIRE_NOT_ZMTP);
+	    zmtp_check(&w, (const unsigned char *)"\1\0", 2), ZMTP_NOT_ZMTP);
 }
 
 static void
@@ -70,7 +71,7 @@ test_good(void **state)
 				   "\1\1a\1\1a\1\1a\1\1a\1\1a\1\1a\1\1a\0\1z";
 
 	(void)state;
-	all_sizes(good, sizeof good - 1, WIRE_GOOD);
+	all_sizes(good, sizeof good - 1, ZMTP_GOOD);
 }
 
 static void
@@ -79,18 +80,18 @@ test_bad(void **state)
 	static const struct {
 		const char *bytes;
 		size_t len;
-		enum wire_verdict want;
+		enum zmtp_verdict want;
 	} bad[] = {
-		{ "\10\0", 2, WIRE_NOT_ZMTP },
-		{ "\5\0", 2, WIRE_NOT_ZMTP },
-		{ "\0\1a\200", 4, WIRE_NOT_ZMTP },
-		{ "\2\0\0\0\0\0\140\0\1", 9, WIRE_TOO_LARGE },
-		{ "\2\377\377\377\377\377\377\377\377", 9, WIRE_TOO_LARGE },
-		{ "\6\0\0\0\0\0\0\20\1", 9, WIRE_TOO_LARGE },
-		{ "\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0", 18, WIRE_ENDLESS },
+		{ "\10\0", 2, ZMTP_NOT_ZMTP },
+		{ "\5\0", 2, ZMTP_NOT_ZMTP },
+		{ "\0\1a\200", 4, ZMTP_NOT_ZMTP },
+		{ "\2\0\0\0\0\0\140\0\1", 9, ZMTP_TOO_LARGE },
+		{ "\2\377\377\377\377\377\377\377\377", 9, ZMTP_TOO_LARGE },
+		{ "\6\0\0\0\0\0\0\20\1", 9, ZMTP_TOO_LARGE },
+		{ "\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0\1\0", 18, ZMTP_ENDLESS },
 		/* Commands between them don't hide it. */
 		{ "\1\0\1\0\1\0\1\0\4\0\1\0\1\0\1\0\1\0\1\0", 20,
-		    WIRE_ENDLESS },
+		    ZMTP_ENDLESS },
 	};
 	size_t i;
 
@@ -98,7 +99,7 @@ test_bad(void **state)
 	for (i = 0; i < nitems(bad); i++)
 		all_sizes(bad[i].bytes, bad[i].len, bad[i].want);
 	/* The largest that is allowed. */
-	assert_int_equal(check("\2\0\0\0\0\0\140\0\0", 9, 9), WIRE_GOOD);
+	assert_int_equal(check("\2\0\0\0\0\0\140\0\0", 9, 9), ZMTP_GOOD);
 }
 
 int

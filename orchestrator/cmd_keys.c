@@ -1,0 +1,322 @@
+/* cmd_keys.c - keys: who may work for runs that listen. */
+#include "common/compat.h"
+
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/path.h"
+#include "orchestrator/cmd.h"
+#include "orchestrator/run/run.h"
+#include "proto/curve.h"
+
+static int cmd_keys_main(int argc, char **argv);
+
+const struct cmd cmd_keys = {
+	.name = "keys",
+	.synopsis = "[--keys DIR] [list | new NAME | allow NAME KEY | "
+		    "remove NAME]",
+	.purpose = "Keys of hosts on other machines",
+	.help =
+	    "      --keys DIR        where they are (~/.config/foray/keys)\n\n"
+	    "  list                  what is there (the default)\n"
+	    "  new NAME              make a directory to copy to a host, or to "
+	    "all hosts, for\n"
+	    "                        foray-host --keys, and let it in\n"
+	    "  allow NAME KEY        let in a host that has a key already\n"
+	    "  remove NAME           refuse it from now on\n",
+	.run = cmd_keys_main,
+};
+
+/* --- what is there ------------------------------------------------------- */
+
+static char *
+allowed_path(const char *dir, const char *name)
+{
+	return path_joinf(dir, "allowed/%s.pub", name);
+}
+
+static void
+print_key(const char *dir, const char *name)
+{
+	char *path = allowed_path(dir, name), key[CURVE_KEY];
+	char *host = path_joinf(dir, "hosts/%s", name);
+	struct err e;
+
+	if (curve_read_public(path, key, &e) < 0)
+		log_warn("%s: it lets nobody in", e.text);
+	else
+		(void)printf("%-16s %s%s%s\n", name, key,
+		    access(host, F_OK) == 0 ? "  " : "",
+		    access(host, F_OK) == 0 ? host : "");
+	free(path);
+	free(host);
+}
+
+static int
+list_allowed(const char *dir, struct err *e)
+{
+	char *path = path_join(dir, "allowed"), *name;
+	struct dirent **found = NULL;
+	int n = scandir(path, &found, NULL, alphasort), i;
+	size_t len;
+
+	if (n < 0 && errno != ENOENT) {
+		n = err_set(e, -errno, "%s: %s", path, strerror(errno));
+		free(path);
+		return n;
+	}
+	for (i = 0; i < n; i++) {
+		name = found[i]->d_name;
+		len = strlen(name);
+		if (len > 4 && strcmp(name + len - 4, ".pub") == 0) {
+			name[len - 4] = '\0';
+			if (curve_is_name(name))
+				print_key(dir, name);
+		}
+		free(found[i]);
+	}
+	free(found);
+	free(path);
+	return 0;
+}
+
+static int
+list(const char *dir, const char *name unused_arg, const char *key unused_arg,
+    struct err *e)
+{
+	struct curve_pair server;
+	int r;
+
+	if (access(dir, F_OK) < 0) {
+		(void)printf(
+		    "no keys in %s: foray keys new NAME makes them\n", dir);
+		return 0;
+	}
+	if ((r = curve_read_server(dir, &server, e)) < 0)
+		return r;
+	(void)printf(
+	    "in %s\n%-16s %s\n", dir, "(this machine)", server.public_key);
+	curve_forget(&server);
+	return list_allowed(dir, e);
+}
+
+/* --- what is made -------------------------------------------------------- */
+
+/* The directory, our own pair and the empty allow-list. */
+static int
+ensure(const char *dir, struct curve_pair *ret, struct err *e)
+{
+	char *secret = path_join(dir, "server.secret");
+	char *public = path_join(dir, "server.pub");
+	char *allowed = path_join(dir, "allowed"), key[CURVE_KEY];
+	struct stat st;
+	int r = path_mkdirs(dir, 0700, e);
+
+	if (r == 0 && stat(dir, &st) == 0 && (st.st_mode & 022) != 0)
+		r = err_set(e, ERR_USAGE,
+		    "%s: others can write there: chmod 700 %s", dir, dir);
+	if (r == 0 && access(secret, F_OK) < 0 && errno == ENOENT &&
+	    (r = curve_new(ret, e)) == 0)
+		r = curve_write(secret, ret->secret_key, true, e);
+	if (r == 0)
+		r = curve_read_secret(secret, ret, e);
+	if (r == 0 &&
+	    (curve_read_public(public, key, NULL) < 0 ||
+		strcmp(key, ret->public_key) != 0))
+		r = curve_write(public, ret->public_key, false, e);
+	/* Public keys: a process of another uid reads them for us. */
+	if (r == 0 && (r = path_mkdirs(allowed, 0755, e)) == 0 &&
+	    chmod(allowed, 0755) < 0)
+		r = err_set(e, -errno, "%s: %s", allowed, strerror(errno));
+	free(secret);
+	free(public);
+	free(allowed);
+	return r;
+}
+
+static int
+check_new(const char *dir, const char *name, struct err *e)
+{
+	char *path = allowed_path(dir, name);
+	int r = 0;
+
+	if (access(path, F_OK) == 0)
+		r = err_set(e, ERR_USAGE,
+		    "there is a key \"%s\": foray keys remove %s", name, name);
+	free(path);
+	return r;
+}
+
+static int
+allow(const char *dir, const char *name, const char *key, struct err *e)
+{
+	struct curve_pair server;
+	char *path = allowed_path(dir, name);
+	int r = check_new(dir, name, e);
+
+	if (r == 0 && !curve_is_key(key))
+		r = err_set(e, ERR_USAGE,
+		    "'%s' is no public key (%d characters, as foray-host says "
+		    "it; quote it)",
+		    key, CURVE_KEY - 1);
+	if (r == 0 && (r = ensure(dir, &server, e)) == 0) {
+		curve_forget(&server);
+		r = curve_write(path, key, false, e);
+	}
+	free(path);
+	if (r == 0)
+		(void)printf("%s is let in\n", name);
+	return r;
+}
+
+static int
+write_host(const char *host, const struct curve_pair *server,
+    const struct curve_pair *own, struct err *e)
+{
+	char *server_pub = path_join(host, "server.pub");
+	char *pub = path_join(host, "host.pub");
+	char *secret = path_join(host, "host.secret");
+	int r;
+
+	(void)((r = path_mkdirs(host, 0700, e)) < 0 ||
+	    (r = curve_write(server_pub, server->public_key, false, e)) < 0 ||
+	    (r = curve_write(pub, own->public_key, false, e)) < 0 ||
+	    (r = curve_write(secret, own->secret_key, true, e)) < 0);
+	free(server_pub);
+	free(pub);
+	free(secret);
+	return r;
+}
+
+static int
+make(const char *dir, const char *name, const char *key unused_arg,
+    struct err *e)
+{
+	char *host = path_joinf(dir, "hosts/%s", name);
+	char *path = allowed_path(dir, name);
+	struct curve_pair server = { "", "" }, own = { "", "" };
+	int r = check_new(dir, name, e);
+
+	/* Let in at last: nothing is half done then. */
+	if (r == 0)
+		(void)((r = ensure(dir, &server, e)) < 0 ||
+		    (r = curve_new(&own, e)) < 0 ||
+		    (r = write_host(host, &server, &own, e)) < 0 ||
+		    (r = curve_write(path, own.public_key, false, e)) < 0);
+	if (r == 0)
+		(void)printf("%s\n"
+			     "Copy or mount this directory where %s runs "
+			     "(it holds a secret), and there:\n"
+			     "  foray-host --connect tcp://THIS-MACHINE:PORT "
+			     "--keys DIRECTORY\n",
+		    host, name);
+	curve_forget(&server);
+	curve_forget(&own);
+	free(host);
+	free(path);
+	return r;
+}
+
+static int
+remove_key(const char *dir, const char *name, const char *key unused_arg,
+    struct err *e)
+{
+	char *host = path_joinf(dir, "hosts/%s", name);
+	char *path = allowed_path(dir, name);
+	int r = unlink(path) < 0 ? -errno : 0;
+
+	if (r < 0 && r != -ENOENT)
+		err_set(e, r, "%s: %s", path, err_str(r));
+	else if (r < 0 && access(host, F_OK) < 0)
+		r = err_set(e, ERR_NOTFOUND,
+		    "there is no key \"%s\" in %s (foray keys lists them)",
+		    name, dir);
+	else
+		r = path_rmtree(host, e);
+	if (r == 0)
+		(void)printf("%s is refused from now on\n", name);
+	free(host);
+	free(path);
+	return r;
+}
+
+static const struct verb {
+	const char *name;
+	int args;
+	int (*fn)(
+	    const char *dir, const char *name, const char *key, struct err *e);
+} verbs[] = {
+	{ "list", 0, list },
+	{ "new", 1, make },
+	{ "allow", 2, allow },
+	{ "remove", 1, remove_key },
+};
+
+static int
+run_verb(const char *dir, int argc, char **argv)
+{
+	const struct verb *v = &verbs[0];
+	struct err e = { 0 };
+	size_t i;
+
+	for (i = 0; argc > 0 && i < nitems(verbs); i++)
+		if (strcmp(verbs[i].name, argv[0]) == 0)
+			break;
+	if (i == nitems(verbs))
+		return cmd_usage(
+		    &cmd_keys, "there is no `foray keys %s`", argv[0]);
+	v = &verbs[argc > 0 ? i : 0];
+	if (argc > 0 && argc - 1 != v->args)
+		return cmd_usage(&cmd_keys, "`foray keys %s` takes %s", v->name,
+		    v->args == 0       ? "nothing more"
+			: v->args == 1 ? "a NAME"
+				       : "a NAME and a KEY");
+	if (v->args > 0 && !curve_is_name(argv[1]))
+		return cmd_usage(&cmd_keys,
+		    "'%s' is no name: letters, digits, '-', '_' and '.', at "
+		    "most %d",
+		    argv[1], CURVE_NAME - 1);
+	return v->fn(dir, v->args > 0 ? argv[1] : NULL,
+		   v->args > 1 ? argv[2] : NULL, &e) < 0
+	    ? cmd_fail(&e)
+	    : 0;
+}
+
+static int
+cmd_keys_main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "keys", required_argument, NULL, 'K' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	char *dir = NULL;
+	struct err e = { 0 };
+	int opt, ret;
+
+	opterr = 0;
+	/* '+': a KEY may begin with a dash. */
+	while ((opt = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
+		if (opt != 'K') {
+			free(dir);
+			return opt == 'h'
+			    ? cmd_help(&cmd_keys)
+			    : cmd_bad_option(&cmd_keys, opt, argv);
+		}
+		free(dir);
+		dir = xstrdup(optarg);
+	}
+	if (dir == NULL && curve_dir(&dir, &e) < 0)
+		return cmd_fail(&e);
+	ret = run_verb(dir, argc - optind, argv + optind);
+	free(dir);
+	return ret;
+}

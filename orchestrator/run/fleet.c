@@ -1,0 +1,249 @@
+/*
+ * fleet.c - a run with hosts of other machines.
+ */
+#include "common/compat.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/num.h"
+#include "orchestrator/run/fleet.h"
+#include "orchestrator/run/network.h"
+#include "orchestrator/run/state.h"
+#include "proto/curve.h"
+
+#define TOLD_MAX 40
+#define TOLD_MS 10000
+#define WAIT_MS ((uint64_t)10 * 60 * 1000)
+
+int
+fleet_option(struct run_opts *o, int opt, const char *arg, struct err *e)
+{
+	struct tcp_end at;
+	uint64_t n;
+	int r = 0;
+
+	switch (opt) {
+	case FLEET_LISTEN:
+		o->listen = arg;
+		r = tcp_parse(arg, true, &at, e);
+		break;
+	case FLEET_KEYS:
+		o->keys = arg;
+		break;
+	case FLEET_INSECURE:
+		o->insecure = true;
+		break;
+	case FLEET_LOCAL:
+		r = num_u64(arg, 0, RUN_MAX_WORKERS, "--local", &n, e);
+		if (r == 0) {
+			o->local = (unsigned)n;
+			o->local_set = true;
+		}
+		break;
+	case FLEET_WAIT:
+		r = num_duration_ms(arg, "--wait-hosts", &o->wait_ms, e);
+		break;
+	default:
+		return 0;
+	}
+	return r < 0 ? r : 1;
+}
+
+int
+fleet_check_options(const struct run_opts *o, struct err *e)
+{
+	struct tcp_end at;
+	int r;
+
+	if (o->listen == NULL) {
+		const char *alone = o->keys != NULL ? "--keys"
+		    : o->insecure                   ? "--insecure-loopback"
+		    : o->local_set                  ? "--local"
+		    : o->wait_ms != 0               ? "--wait-hosts"
+						    : NULL;
+
+		return alone == NULL
+		    ? 0
+		    : err_set(e, ERR_USAGE, "%s goes with --listen", alone);
+	}
+	if (o->keys != NULL && o->insecure)
+		return err_set(e, ERR_USAGE,
+		    "--keys and --insecure-loopback: give one of them");
+	if ((r = tcp_parse(o->listen, true, &at, e)) < 0)
+		return r;
+	return o->insecure ? tcp_check_loopback(&at, e) : 0;
+}
+
+/* What an auditor has to know: who could come in. */
+static int
+record(struct run *r, struct err *e)
+{
+	char *text, at[TCP_TEXT];
+	json_t *j = json_pack("{s:b, s:s*}", "encrypted", r->fleet.keys != NULL,
+	    "keys", r->fleet.keys);
+	int rc;
+
+	text = json_text(j);
+	rc = audit_write(r->audit, run_now(r), "", "listen",
+	    tcp_text(&r->fleet.at, at), text, "allow", e);
+	free(text);
+	json_decref(j);
+	return rc;
+}
+
+static unsigned
+local_slots(const struct run *r, unsigned all)
+{
+	unsigned cpus = r->cpus != 0 ? r->cpus : 1;
+
+	if (r->o.local_set)
+		return r->o.local < all ? r->o.local : all;
+	return cpus < all ? cpus : all;
+}
+
+int
+fleet_begin(struct run *r, struct hosts_opts *o, struct err *e)
+{
+	struct fleet *f = &r->fleet;
+	int rc;
+
+	if (r->o.listen == NULL)
+		return 0;
+	if (r->network != NULL)
+		return err_set(e, ERR_USAGE,
+		    "--listen: commands on other machines have no way to the "
+		    "allowed hosts: leave out --allow-net (or network.allow of "
+		    "the settings)");
+	if ((rc = tcp_parse(r->o.listen, true, &f->at, e)) < 0)
+		return rc;
+	if (r->o.insecure)
+		log_warn("--insecure-loopback: every user of this machine can "
+			 "take part in this run and read what it works on");
+	else if (r->o.keys != NULL)
+		f->keys = xstrdup(r->o.keys);
+	else if ((rc = curve_dir(&f->keys, e)) < 0)
+		return rc;
+	profile_def_hash(&r->profile, f->profile);
+	o->listen = &f->at;
+	o->keys = f->keys;
+	o->profile_hash = f->profile;
+	o->slots = local_slots(r, o->slots);
+	return record(r, e);
+}
+
+static void
+wait_cb(void *ctx)
+{
+	struct run *r = ctx;
+	char text[32];
+
+	r->fleet.wait = NULL;
+	run_end(r, EXIT_FATAL, "error", "no host has come within %s",
+	    num_fmt_ms(
+		r->o.wait_ms != 0 ? r->o.wait_ms : WAIT_MS, text, sizeof text));
+}
+
+static void
+begin_to_wait(struct run *r)
+{
+	uint64_t ms = r->o.wait_ms != 0 ? r->o.wait_ms : WAIT_MS;
+	char at[TCP_TEXT];
+
+	if (r->fleet.wait != NULL || r->phase == PHASE_END)
+		return;
+	r->fleet.wait = loop_timer_add(r->loop, ms, 0, wait_cb, r);
+	run_event(r, "waiting",
+	    json_pack("{s:s, s:I}", "endpoint",
+		tcp_text(hosts_at(r->hosts), at), "seconds",
+		(json_int_t)(ms / 1000)));
+}
+
+void
+fleet_listening(struct run *r)
+{
+	const struct tcp_end *at = hosts_at(r->hosts);
+	char text[TCP_TEXT], name[256] = "";
+	struct tcp_end shown;
+
+	if (at == NULL)
+		return;
+	run_event(r, "listening",
+	    json_pack("{s:s, s:b, s:s*}", "endpoint", tcp_text(at, text),
+		"encrypted", r->fleet.keys != NULL, "keys", r->fleet.keys));
+	shown = *at;
+	if (strcmp(at->host, "*") == 0 &&
+	    gethostname(name, sizeof name - 1) == 0)
+		(void)strlcpy(shown.host, name, sizeof shown.host);
+	if (r->fleet.keys != NULL)
+		log_info("hosts may come: foray-host --connect %s --keys DIR "
+			 "(foray keys)",
+		    tcp_text(&shown, text));
+	else
+		log_info("hosts may come: foray-host --connect %s "
+			 "--insecure-loopback",
+		    tcp_text(&shown, text));
+	if (r->o.local_set && r->o.local == 0)
+		begin_to_wait(r);
+}
+
+void
+fleet_host_up(struct run *r, struct host *h)
+{
+	struct err e = { 0 };
+	json_t *j;
+	char *text;
+
+	loop_del(r->loop, r->fleet.wait);
+	r->fleet.wait = NULL;
+	if (host_address(h) == NULL)
+		return;
+	j = json_pack(
+	    "{s:s, s:s}", "address", host_address(h), "key", host_key(h));
+	text = json_text(j);
+	if (audit_write(r->audit, run_now(r), "", "host", host_name(h), text,
+		"allow", &e) < 0)
+		log_error("audit: %s", e.text);
+	free(text);
+	json_decref(j);
+}
+
+void
+fleet_host_down(struct run *r)
+{
+	if (r->hosts != NULL && hosts_at(r->hosts) != NULL &&
+	    !hosts_any(r->hosts))
+		begin_to_wait(r);
+}
+
+void
+fleet_refused(
+    struct run *r, const char *address, const char *key, const char *why)
+{
+	struct fleet *f = &r->fleet;
+	uint64_t now = loop_now_ms();
+	unsigned untold = 0;
+
+	if (now - f->told_ms > TOLD_MS) {
+		untold = f->told > TOLD_MAX ? f->told - TOLD_MAX : 0;
+		f->told_ms = now;
+		f->told = 0;
+	}
+	if (++f->told > TOLD_MAX)
+		return;
+	run_event(r, "host_refused",
+	    json_pack("{s:s, s:s, s:o, s:i}", "address", address, "key", key,
+		"reason", json_str_lossy(why, strlen(why)), "more",
+		(int)untold));
+}
+
+void
+fleet_clear(struct run *r)
+{
+	loop_del(r->loop, r->fleet.wait);
+	r->fleet.wait = NULL;
+	free(r->fleet.keys);
+	r->fleet.keys = NULL;
+}

@@ -1,0 +1,617 @@
+#!/usr/bin/env python3
+"""Hosts over TCP: keys, strangers, and hosts that break the rules. Each leaves
+the run as it was, and is told of. Cases H-012 to H-016 by their ids."""
+import os
+import re
+import signal
+import socket
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import lib  # noqa: E402
+from fake import curve  # noqa: E402
+
+MEMORY_MIB = 100  # far from what a flood would take
+HELLO = {"t": 1, "protocol": 1, "slots": 1, "name": "liar"}
+
+
+def host_program(box):
+    return os.path.join(os.path.dirname(box.foray), "foray-host")
+
+
+class Fleet:
+    """A run that listens, and its keys."""
+
+    def __init__(self, box, name, *args, at="tcp://127.0.0.1:*", keys=True):
+        self.box = box
+        self.keys = os.path.join(box.home, ".config/foray/keys")
+        self.repo = box.repo(name, lib.SMALL)
+        self.run = box.start(self.repo, "-t", lib.SMALL_TEST, "-n", "2",
+                             "--listen", at, *args)
+        found = self.run.wait_event("listening", 30)
+        self.at = found[0]["endpoint"] if found else ""
+        lib.check(found, name + ": it listens", self.run)
+        self.port = int(self.at.rsplit(":", 1)[1])
+
+    def host(self, *args, keys="fleet", at=None, log=None, **more):
+        log = log or os.path.join(self.box.dir, "host.log")
+        if keys:
+            args = ("--keys", os.path.join(self.keys, "hosts", keys), *args)
+        with open(log, "ab") as f:
+            p = self.box.popen(
+                [host_program(self.box), "--connect", at or self.at, "--cache",
+                 self.box.cache + "/foray", "--slots", "3", *args], stderr=f,
+                **more)
+        p.log = log
+        return p
+
+    def key(self, name):
+        return curve.z85(lib.read(os.path.join(self.keys, name)).strip())
+
+    def client(self, keys="fleet", **more):
+        c = curve.Client(curve.connect(self.port), self.key("server.pub"),
+                         self.key("hosts/%s/host.pub" % keys),
+                         self.key("hosts/%s/host.secret" % keys))
+        return c.handshake(**more)
+
+    def profile(self):
+        """What a real host says of its sandbox."""
+        return self.real["profile"]
+
+    def refused(self, part, seconds=20):
+        """Is it told, among what was refused?"""
+        return lib.wait_until(lambda: [
+            e for e in self.run.events("host_refused") if part in e["reason"]],
+            seconds)
+
+    def reasons(self):
+        return "\n".join("%(address)s %(key)s %(reason)s" % e
+                         for e in self.run.events("host_refused"))
+
+    def biggest(self):
+        """MiB of the largest process of the run."""
+        found = [0]
+        for p in lib.descendants(self.run.pid) + [lib.Process(self.run.pid)]:
+            rss = re.search(rb"VmRSS:\s+(\d+)", p.read("status"))
+            found.append(int(rss.group(1)) >> 10 if rss else 0)
+        return max(found)
+
+    def finish(self, what, status=0):
+        r = self.run.wait(60)
+        lib.equal(r.status, status, what + ": the run's status", r)
+        return r
+
+
+def end(host, what, want=0, seconds=10):
+    host.terminate()
+    try:
+        lib.equal(host.wait(seconds), want, what + ": the host's status",
+                  lib.read(host.log))
+    except Exception as e:  # it had to be killed
+        host.kill()
+        host.wait()
+        lib.check(False, what + ": the host ends", e)
+
+
+def ended(c):
+    return lib.wait_until(c.ended, 15)
+
+
+def key_files(box):
+    """foray keys, and files that are not as they have to be."""
+    keys = os.path.join(box.home, ".config/foray/keys")
+    r = box.do("run", "-C", box.repo("keys", lib.SMALL), "-t", "true",
+               "--listen", "tcp://127.0.0.1:*")
+    lib.check(r.status == 2 and "foray keys new" in r.text, "no keys yet", r)
+    lib.check("no keys" in box.do("keys").out, "none are listed")
+    r = box.do("keys", "new", "fleet")
+    host = os.path.join(keys, "hosts/fleet")
+    lib.check(r.status == 0 and r.out.splitlines()[0] == host, "new", r)
+    for name, mode in ((".", 0o700), ("server.secret", 0o600),
+                       ("hosts/fleet", 0o700), ("allowed", 0o755),
+                       ("hosts/fleet/host.secret", 0o600),
+                       ("allowed/fleet.pub", 0o644)):
+        lib.equal(os.stat(os.path.join(keys, name)).st_mode & 0o777, mode,
+                  "mode of " + name)
+    lib.equal(lib.read(host + "/host.pub"),
+              lib.read(keys + "/allowed/fleet.pub"), "the host's key is let in")
+    before = lib.read(keys + "/server.pub")
+    r = box.do("keys", "new", "fleet")
+    lib.check(r.status == 2 and "remove" in r.text, "a name is taken", r)
+    for bad in ("../x", ".x", "-x", "a b", "", "x" * 64):
+        lib.equal(box.do("keys", "new", bad).status, 2, "name %r" % bad)
+    r = box.do("keys", "allow", "other", "nonsense")
+    lib.check(r.status == 2 and "no public key" in r.text, "no key", r)
+    lib.equal(box.do("keys", "allow", "other", before.strip()).status, 0,
+              "allow")
+    r = box.do("keys")
+    lib.check("other" in r.out and before.strip() in r.out, "list", r)
+    lib.check(lib.read(host + "/host.secret").strip() not in r.out,
+              "no secret is shown")
+    lib.equal(box.do("keys", "remove", "other").status, 0, "remove")
+    r = box.do("keys", "remove", "other")
+    lib.check(r.status == 2 and "no key" in r.text, "it is gone", r)
+    lib.equal(lib.read(keys + "/server.pub"), before, "our own stays")
+    for path, args in (
+            (keys + "/server.secret", None),
+            (host + "/host.secret", [host_program(box), "--connect", "tcp://127.0.0.1:9",
+                                     "--keys", host])):
+        os.chmod(path, 0o644)
+        r = box.call(args) if args else box.do(
+            "run", "-C", box.src + "/keys", "-t", "true", "--listen",
+            "tcp://127.0.0.1:*")
+        lib.check(r.status == 2 and "chmod 600" in r.text,
+                  "others can read " + path, r)
+        os.chmod(path, 0o600)
+
+
+def endpoints(box):
+    """What is no endpoint, or not one without keys."""
+    repo = os.path.join(box.src, "keys")
+    for bad, part in (("127.0.0.1:1", "tcp://"), ("tcp://127.0.0.1", "port"),
+                      ("tcp://::1:80", "brackets"), ("tcp://[::1", "port"),
+                      ("tcp://a b:1", "no host"), ("tcp://h:70000", "65535"),
+                      ("ipc:///tmp/x", "tcp://"), ("tcp://:1", "no host")):
+        r = box.do("run", "-C", repo, "-t", "true", "--listen", bad)
+        lib.check(r.status == 2 and part in r.err, "--listen " + bad, r)
+    for args, part in (
+            (["tcp://127.0.0.1:9"], "foray keys new"),
+            (["tcp://127.0.0.1:0", "--insecure-loopback"], "port"),
+            (["tcp://192.0.2.1:9", "--insecure-loopback"], "loopback"),
+            (["tcp://localhost:9", "--insecure-loopback"], "loopback"),
+            (["udp://127.0.0.1:9"], "neither"),
+            (["ipc:///tmp/x", "--insecure-loopback"], "for tcp"),
+            (["tcp://h:1", "--keys", "/nonexistent"], "server.pub")):
+        r = box.call([host_program(box), "--connect", *args])
+        lib.check(r.status == 2 and part in r.err, "host %s" % args, r)
+    for args, part in (
+            (["--local", "0"], "--listen"), (["--keys", "x"], "--listen"),
+            (["--listen", "tcp://0.0.0.0:0", "--insecure-loopback"],
+             "loopback"),
+            (["--listen", "tcp://127.0.0.1:0", "--keys", "/nonexistent"],
+             "/nonexistent"),
+            (["--listen", "tcp://127.0.0.1:0", "--allow-net", "example.org"],
+             "--allow-net")):
+        r = box.do("run", "-C", repo, "-t", "true", *args)
+        lib.check(r.status == 2 and part in r.text, "run %s" % args, r)
+
+
+WAYS = (("alone", ["--local", "0"], "tcp://127.0.0.1:*"),
+        ("both", ["--all"], "tcp://127.0.0.1:0"),
+        ("six", ["--local", "0"], "tcp://[::1]:*"))
+
+
+def fixes(box, ways=WAYS):
+    """A bug is fixed by another host alone, and by two together."""
+    for name, args, at in ways:
+        f = Fleet(box, name, *args, at=at)
+        host = f.host("--label", "other-" + name)
+        r = f.finish(name)
+        up = [e for e in r.all("host_up") if e["host"] == "other-" + name]
+        lib.check(up and up[0]["key"] == "fleet" and ":" in up[0]["address"],
+                  name + ": the other host was there", r)
+        used = {e["host"] for e in r.all("assigned")}
+        lib.check(("other-" + name in used) if name != "both" else used,
+                  name + ": it worked", used)
+        if name != "both":
+            lib.equal(used, {"other-" + name}, name + ": and it alone", r)
+            lib.check(r.all("waiting"), name + ": it said that it waits", r)
+        end(host, name)
+        audit = lib.read(box.runs()[-1] + "/audit.jsonl")
+        lib.check('"act":"listen"' in audit and '"act":"host"' in audit,
+                  name + ": it is in the audit", audit[:2000])
+        lib.equal(box.do("audit", "--verify").status, 0, name + ": audit")
+
+
+def insecure(box):
+    f = Fleet(box, "insecure", "--local", "0", "--insecure-loopback")
+    c = curve.connect(f.port)
+    lib.check(f.refused("wants keys"), "insecure: CURVE is no use there",
+              f.reasons())
+    c.close()
+    host = f.host("--insecure-loopback", keys=None)
+    r = f.finish("insecure")
+    lib.check("every user of this machine" in r.err, "insecure: a warning", r)
+    lib.check('"encrypted":false' in
+              lib.read(box.runs()[-1] + "/audit.jsonl").replace(" ", ""),
+              "insecure: it is in the audit")
+    end(host, "insecure")
+
+
+def nobody(box):
+    f = Fleet(box, "nobody", "--local", "0", "--wait-hosts", "1")
+    r = f.finish("nobody", 5)
+    lib.check("no host has come" in r.finished["reason"], "nobody came", r)
+
+
+def strangers(box):
+    """None of them gets in, each is told of, and the run goes on."""
+    f = Fleet(box, "strangers", "--local", "0")
+    server, own, other = f.key("server.pub"), curve.key_pair(), curve.key_pair()
+
+    s = curve.connect(f.port, mechanism=b"NULL")
+    lib.check(f.refused("it has no key"), "a plain client", f.reasons())
+    lib.check(s.recv(1) == b"", "a plain client is sent away")
+    s = curve.connect(f.port)
+    s.sendall(curve.hello(other[0], *own))
+    lib.check(f.refused("public key"), "another server's key", f.reasons())
+    s = curve.connect(f.port)
+    s.sendall(curve.frame(b"\x05HELLO" + os.urandom(194), 4))
+    lib.check(f.refused("malformed"), "a malformed handshake", f.reasons())
+    # H-016: knows the server's public key, and nobody let it in.
+    c = curve.Client(curve.connect(f.port), server, *own)
+    try:
+        c.handshake()
+        lib.check(False, "H-016: it is refused")
+    except curve.Refused as e:
+        lib.equal(str(e), "400", "H-016: it is refused")
+    except curve.Closed:
+        pass
+    lib.check(f.refused("not allowed"), "H-016: it is told", f.reasons())
+    # A handshake that was heard on the way.
+    c = f.client()
+    s = curve.connect(f.port)
+    s.sendall(c.sent)
+    s.settimeout(10)
+    seen = b""
+    try:
+        for part in iter(lambda: s.recv(4096), b""):
+            seen += part
+    except ConnectionError:
+        pass
+    lib.check(b"READY" not in seen, "a replayed handshake", seen)
+    c.s.close()
+
+    # Garbage as fast as it goes, a port scan, hundreds that say half of it.
+    until = time.monotonic() + 1.5
+
+    def garbage():
+        while time.monotonic() < until:
+            try:
+                with socket.create_connection(("127.0.0.1", f.port), 5) as g:
+                    for _ in range(50):
+                        g.sendall(os.urandom(65536))
+            except OSError:
+                pass
+    threads = [threading.Thread(target=garbage) for _ in range(3)]
+    for t in threads:
+        t.start()
+    biggest = 0
+    for _ in range(300):
+        socket.create_connection(("127.0.0.1", f.port), 5).close()
+    half = []
+    for i in range(300):
+        s = socket.create_connection(("127.0.0.1", f.port), 5)
+        try:
+            s.sendall(curve.greeting(b"CURVE")[:i % 64])
+        except OSError:
+            pass
+        half.append(s)
+    shaking = []
+    for _ in range(60):  # as far as a replay gets
+        try:
+            s = curve.connect(f.port)
+            s.sendall(curve.hello(server, *curve.key_pair()))
+            shaking.append(s)
+        except (curve.Closed, OSError):
+            pass
+    while any(t.is_alive() for t in threads):
+        biggest = max(biggest, f.biggest())
+        time.sleep(0.1)
+    lib.check(max(biggest, f.biggest()) < MEMORY_MIB, "nothing grows",
+              "%d MiB" % biggest)
+    lib.check(f.refused("more connections"), "a flood is told as a number",
+              f.reasons())
+    lib.check(len(f.run.events("host_refused")) < 60, "and not one by one",
+              len(f.run.events("host_refused")))
+    # With all of them still there a host comes in, and does the work.
+    host = f.host(log=box.dir + "/strangers.log")
+    f.finish("strangers")
+    end(host, "strangers")
+    for s in half + shaking:
+        s.close()
+
+
+def liars(box):
+    """Hosts with a key that do what they may not."""
+    f = Fleet(box, "liars", "--local", "0")
+    whole = dict(HELLO, instance="i1", profile="p" * 64)
+
+    def told(hello):
+        c = f.client()
+        c.send(b"", curve.pack(hello))
+        answer = curve.unpack(c.recv()[1])
+        lib.check(ended(c), "%s: the connection ends" % hello)
+        return answer.get("refused", "")
+    lib.check("version" in told(dict(whole, protocol=2)), "another version")
+    lib.check("weaker" in told(dict(whole, features=["container"])),
+              "a weaker sandbox")
+    lib.check("too old" in told(HELLO), "an old host")
+    lib.check("--profile" in told(whole), "another profile")
+
+    def sends(what, part, *parts):
+        c = f.client()
+        try:
+            for p in parts:
+                c.s.sendall(p(c))
+        except OSError:
+            pass
+        lib.check(ended(c), what + ": the connection ends")
+        lib.check(f.refused(part), what + ": it is told", f.reasons())
+
+    def msg(body, *more):
+        return lambda c: b"".join(
+            c.part(p, 1 if i < len(more) else 0)
+            for i, p in enumerate((body,) + more))
+    deep = b"\xdf\0\0\0\1\xa1t" + b"\x91" * 100000 + b"\1"
+    sends("garbage", "breaks the protocol", msg(b"", os.urandom(500)))
+    sends("deep nesting", "nested", msg(b"", deep))
+    sends("another role", "does not come from this side",
+          msg(b"", curve.pack({"t": 14})))
+    sends("a summary before HELLO", "before it said HELLO",
+          msg(b"w1", curve.pack({"t": 2, "busy": 0})))
+    sends("three parts", "too many parts", msg(b"", b"", b""))
+    sends("1 GB", "too large", lambda c: b"\2" + (1 << 30).to_bytes(8, "big"))
+    sends("unboxed", "", lambda c: curve.frame(b"\7MESSAGE" + b"x" * 60))
+    # H-014: who names himself could take the place of another.
+    c = f.client(identity=b"mine")
+    c.send(b"", curve.pack(whole))
+    lib.check(ended(c) and f.refused("names itself"),
+              "H-014: an identity of its own is refused", f.reasons())
+    # A message that never ends (spike: libzmq keeps all its parts).
+    c, biggest = f.client(), 0
+    c.s.settimeout(20)
+    try:
+        while True:
+            c.s.sendall(b"".join(c.part(b"x" * 60000, 1) for _ in range(20)))
+            biggest = max(biggest, f.biggest())
+    except OSError:
+        pass
+    lib.check(f.refused("endless"), "endless parts", f.reasons())
+    lib.check(0 < biggest < MEMORY_MIB, "endless parts are bounded",
+              "%d MiB" % biggest)
+    # A real one that is refused ends, and says why.
+    host = f.host("--profile", "strict", log=box.dir + "/strict.log")
+    lib.equal(host.wait(20), 5, "another profile: the host's status")
+    lib.check("refuses this host: the sandbox" in lib.read(host.log),
+              "another profile: the host says why", lib.read(host.log))
+    host = f.host(log=box.dir + "/liars.log")
+    f.finish("liars")
+    end(host, "liars")
+
+
+def run_profile(f):
+    """The hash that a host has to say: told by a real one."""
+    listen = socket.create_server(("127.0.0.1", 0))
+    host = f.host("--insecure-loopback", keys=None,
+                  at="tcp://127.0.0.1:%d" % listen.getsockname()[1],
+                  log=f.box.dir + "/probe.log")
+    s, _ = listen.accept()
+    s.sendall(curve.greeting(b"NULL"))
+    curve.exactly(s, 64)
+    ready = b"\5READY\x0bSocket-Type\0\0\0\6ROUTER\x08Identity\0\0\0\0"
+    s.sendall(curve.frame(ready, 4))
+    found, raw = None, b""
+    s.settimeout(20)
+    while not found:
+        raw += s.recv(65536)
+        found = re.search(rb"profile\xd9\x40([0-9a-f]{64})", raw)
+    host.kill()
+    host.wait()
+    s.close()
+    listen.close()
+    return found.group(1).decode()
+
+
+def others(box):
+    """Summaries of others; a number twice (H-014); one that vanishes (H-012);
+    one that does not read (H-013)."""
+    f = Fleet(box, "others", "--local", "0", "--all")
+    hello = dict(HELLO, instance="one", profile=run_profile(f))
+
+    def join(**more):
+        c = f.client()
+        c.s.settimeout(20)
+        c.send(b"", curve.pack(dict(hello, **more)))
+        welcome = curve.unpack(c.recv()[1])
+        lib.equal(welcome.get("refused", ""), "", "it may join")
+        return c
+    a = join(name="a")
+    worker, assign = a.recv()
+    lib.equal(curve.unpack(assign)["t"], 11, "a has work")
+    # H-014: the same number again takes the place of the first, which is told
+    # by its end; nobody hangs.
+    b = join(name="a")
+    lib.check(ended(a), "H-014: the first is put out")
+    # What it had been told may be lost: it is given up and told anew.
+    found = [curve.unpack(b.recv()[1])["t"] for _ in range(2)]
+    lib.equal(sorted(found), [11, 13], "H-014: the second has its work")
+    # H-012: the peer goes; its work is done elsewhere.
+    gone = time.monotonic()
+    b.s.close()
+    c = join(instance="two", name="c")
+    c_worker, assign = c.recv()
+    lib.check(time.monotonic() - gone < 5, "H-012: the work is given anew",
+              time.monotonic() - gone)
+    lib.check(f.run.wait_event("host_down", 10), "H-012: the scheduler knows")
+    # Another one speaks for c's worker.
+    d = join(instance="three", name="d")
+    d.send(c_worker, curve.pack({"t": 29, "subtask": "x", "attempt": 1,
+                                 "verdict": "fixed"}))
+    lib.check(ended(d), "a summary of another's: dropped")
+    lib.check(f.refused("another host"), "a summary of another's: told",
+              f.reasons())
+    d = f.client()
+    d.send(b"", curve.pack(dict(hello, instance="three")))
+    lib.check("broke the rules" in curve.unpack(d.recv()[1])["refused"],
+              "and not let in again")
+    d = join(instance="four", name="d")
+    d.send(b"w99999", curve.pack({"t": 27, "what": "test"}))
+    lib.check(ended(d), "a worker that never was: dropped")
+    lib.check(f.refused("never was"), "a worker that never was: told",
+              f.reasons())
+    # A flood about one that was given up: nothing grows, nobody is held up.
+    d = join(instance="five", name="d")
+    raw = b"".join(d.part(b"w1", 1) + d.part(curve.pack(
+        {"t": 27, "what": "test"})) for _ in range(20000))
+    d.s.settimeout(60)
+    d.s.sendall(raw)
+    lib.check(f.biggest() < MEMORY_MIB, "a flood grows nothing", f.biggest())
+    began = time.monotonic()
+    join(instance="six", name="e").s.close()
+    lib.check(time.monotonic() - began < 5, "a flood holds up nobody",
+              time.monotonic() - began)
+    d.s.close()
+    # c answers nothing. When it goes, a real host does the rest.
+    c.s.close()
+    host = f.host(log=box.dir + "/others.log")
+    r = f.finish("others")
+    lib.check([e for e in r.all("worker_gone") if e["reason"] == "host lost"],
+              "lost attempts are recorded", r)
+    end(host, "others")
+
+
+class Relay:
+    """Bytes both ways, until cut() ends what is there."""
+
+    def __init__(self, port):
+        self.to, self.pairs = port, []
+        self.listen = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listen.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                a, _ = self.listen.accept()
+                b = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:
+                return
+            self.pairs.append((a, b))
+            for x, y in ((a, b), (b, a)):
+                threading.Thread(target=self.copy, args=(x, y),
+                                 daemon=True).start()
+
+    @staticmethod
+    def copy(x, y):
+        try:
+            for part in iter(lambda: x.recv(65536), b""):
+                y.sendall(part)
+        except OSError:
+            pass
+        for s in (x, y):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def cut(self):
+        for s in [s for pair in self.pairs for s in pair]:
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+        self.pairs = []
+
+    def close(self):
+        self.listen.shutdown(socket.SHUT_RDWR)
+        self.listen.close()
+        self.cut()
+
+
+def cuts(box):
+    """A host whose connection is cut comes back and goes on; a run that was
+    interrupted goes on with another port."""
+    f = Fleet(box, "cuts", "--local", "0")
+    relay = Relay(f.port)
+    host = f.host(at="tcp://127.0.0.1:%d" % relay.port,
+                  log=box.dir + "/cuts.log")
+    for name in ("host_up", "worker_started", "planned"):
+        lib.check(f.run.wait_event(name, 20), "cut after " + name)
+        relay.cut()
+    r = f.finish("cuts")
+    lib.equal(r.all("host_down"), [], "the host was never lost", r)
+    lib.equal(len(r.all("host_up")), 1, "it came once", r)
+    lib.check("is back" in r.err, "and came back", r)
+    relay.close()
+    end(host, "cuts")
+
+    f = Fleet(box, "again", "--local", "0")
+    f.run.signal(signal.SIGINT)
+    r = f.finish("again", 130)
+    f.run = lib.Live(box, ["foray", "resume", "--json", "--local", "0",
+                           "--listen", "tcp://127.0.0.1:*",
+                           r.finished["run"]])
+    f.at = f.run.wait_event("listening", 20)[0]["endpoint"]
+    host = f.host(log=box.dir + "/again.log")
+    f.finish("resumed")
+    end(host, "resumed")
+
+
+def keys_change(box):
+    """A key that is not there yet, and one that is taken away."""
+    f = Fleet(box, "change", "--local", "0")
+    box.do("keys", "new", "late")
+    pub = lib.read(f.keys + "/allowed/late.pub").strip()
+    os.unlink(f.keys + "/allowed/late.pub")
+    log = box.dir + "/late.log"
+    host = f.host(keys="late", log=log)
+    lib.check(lib.wait_until(lambda: "refuses our key" in lib.read(log), 20),
+              "the host says why it waits", lib.read(log))
+    lib.check(pub in lib.read(log), "and what would help", lib.read(log))
+    lib.equal(lib.read(log).count("refuses our key"), 1, "once")
+    c = f.client()
+    c.send(b"", curve.pack(dict(HELLO, instance="x", profile="p" * 64)))
+    c.recv()
+    lib.equal(box.do("keys", "allow", "late", pub).status, 0, "allowed")
+    r = f.finish("a key that comes late")
+    lib.equal([e["key"] for e in r.all("host_up")], ["late"], "it came in", r)
+    end(host, "a key that comes late")
+
+    f = Fleet(box, "removed", "--local", "0", "--max-time", "60")
+    hello = dict(HELLO, instance="r", profile=run_profile(f))
+    c = f.client("late")
+    c.send(b"", curve.pack(hello))
+    lib.check(f.run.wait_event("host_up", 20), "it is in")
+    box.do("keys", "remove", "late")
+    c.s.settimeout(20)
+    lib.check(ended(c), "its key is removed: the connection ends")
+    lib.check(f.refused("any more"), "and it is told", f.reasons())
+    # H-015: a peer that is down, with messages for it, holds up nobody.
+    c = f.client()
+    c.send(b"", curve.pack(dict(hello, instance="s")))
+    lib.check(f.run.wait_event("host_up", 20, 2), "another is in")
+    f.run.signal(signal.SIGINT)
+    began = time.monotonic()
+    f.finish("H-015", 130)
+    lib.check(time.monotonic() - began < 3, "H-015: the run ends in time",
+              time.monotonic() - began)
+    host = f.host("--idle-exit", "600", log=box.dir + "/down.log")
+    lib.check(lib.wait_until(lambda: "connecting" in lib.read(host.log), 20),
+              "H-015: a host without an orchestrator")
+    began = time.monotonic()
+    end(host, "H-015")
+    lib.check(time.monotonic() - began < 3, "H-015: the host ends in time",
+              time.monotonic() - began)
+
+
+def main():
+    with lib.Box() as box:
+        for part in (key_files, endpoints, fixes, insecure, nobody, strangers,
+                     liars, others, cuts, keys_change):
+            if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
+                began = time.monotonic()
+                part(box)
+                print("%-12s %.1f s" % (part.__name__,
+                                        time.monotonic() - began), flush=True)
+    # The same as another user; as root the door is another uid's, too.
+    for uid in [u for u in lib.users() if u is not None]:
+        with lib.Box(uid) as box:
+            lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
+            fixes(box, WAYS[:1])
+    lib.done()
+
+
+main()

@@ -1,0 +1,71 @@
+/*
+ * uplink.c - the connection to the orchestrator, and what becomes of it.
+ */
+#include "common/compat.h"
+
+#include "common/log.h"
+#include "proto/tcp.h"
+#include "worker/host/host_int.h"
+#include "worker/host/options.h"
+#include "worker/host/place.h"
+#include "worker/host/slot.h"
+
+static void
+tell(const struct host *h, enum shake what)
+{
+	const char *at = h->place->endpoint;
+
+	switch (what) {
+	case SHAKE_UP:
+		log_info("connected to %s", at);
+		break;
+	case SHAKE_DOWN:
+		log_warn("the connection to %s is cut: trying again", at);
+		break;
+	case SHAKE_REFUSED:
+		log_warn("the orchestrator at %s refuses our key; `foray keys "
+			 "allow %s '%s'` there lets us in. Waiting",
+		    at, curve_is_name(h->name) ? h->name : "NAME",
+		    h->opts->curve.own.public_key);
+		break;
+	case SHAKE_FAILED:
+		log_warn("no handshake with %s: it is no orchestrator, or not "
+			 "the one whose %s we have. Trying again",
+		    at, h->opts->keys != NULL ? "server.pub" : "protocol");
+		break;
+	}
+}
+
+/* The same is told once, however often it is tried. */
+static void
+link_cb(struct peer *p unused_arg, enum shake what, void *ctx)
+{
+	struct host *h = ctx;
+
+	/* The end of what never stood is no news. */
+	if (what == SHAKE_DOWN && h->link != SHAKE_UP)
+		return;
+	if (h->link != (int)what)
+		tell(h, what);
+	h->link = (int)what;
+	if (what != SHAKE_UP)
+		return;
+	host_say_hello(h);
+	if (h->run[0] != '\0')
+		slots_ask_again(h->slots);
+}
+
+int
+uplink_connect(struct host *h, struct err *e)
+{
+	struct peer_ops ops = host_peer_ops;
+	const struct options *o = h->opts;
+
+	if (!tcp_is(h->place->endpoint))
+		return peer_connect(
+		    h->loop, h->zctx, h->place->endpoint, &ops, h, &h->up, e);
+	ops.on_link = link_cb;
+	log_info("connecting to %s", h->place->endpoint);
+	return peer_connect_tcp(h->loop, h->zctx, h->place->endpoint,
+	    o->keys != NULL ? &o->curve : NULL, &ops, h, &h->up, e);
+}
