@@ -135,9 +135,12 @@ static int
 pack(struct snap_git *g, const char *dir, const char *tree, struct err *e)
 {
 	struct gitrun run = { .timeout_ms = PACK_TIMEOUT_MS };
-	char *line = xasprintf("%s\n", g->commit), *base;
+	char *line, *base;
 	int r;
 
+	if (g->objects == NULL)
+		return err_set(e, -ENOENT, "there are no objects to pack");
+	line = xasprintf("%s\n", g->commit);
 	base = path_join(dir, "objects/pack/pack");
 	strv_addl(&run.args, "-c", "core.compression=1", "-c",
 	    "pack.writeReverseIndex=false", "pack-objects", "-q", "--revs",

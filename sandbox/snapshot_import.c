@@ -130,37 +130,66 @@ count(struct import *k, struct err *e)
 static int
 fetch_pack(struct import *k, const char *path, struct err *e)
 {
+	struct statvfs fs;
 	int fd, r;
 
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_set(e, -errno, "make %s: %s", path, strerror(errno));
-	k->total = 0; /* how much of it there is turns out only now */
-	r = import_blob(k, SNAPSHOT_PACK, INT64_MAX, NULL, fd, e);
+	k->done = k->total = 0; /* how much there is turns out only now */
+	if (statvfs(k->store.dir, &fs) < 0)
+		r = err_set(
+		    e, -errno, "statvfs %s: %s", k->store.dir, strerror(errno));
+	else
+		r = import_blob(k, SNAPSHOT_PACK,
+		    (uint64_t)fs.f_bavail * fs.f_frsize, NULL, fd, e);
 	fd_close(&fd);
 	return r;
+}
+
+/* From an earlier snapshot. False: there is none, or it is damaged; nothing is
+ * left of it. */
+static bool
+reuse_git(struct import *k)
+{
+	char *dir;
+	bool ok;
+
+	if (k->old_tree == NULL)
+		return false;
+	ok = snap_git_make(&k->git, k->tree, k->old_tree, NULL) == 0 &&
+	    strcmp(k->git.state, k->m.git) == 0;
+	if (!ok) {
+		snap_git_clear(&k->git);
+		/* It could be read before. */
+		(void)snap_git_from_state(k->m.git, &k->git);
+		dir = path_join(k->tree, ".git");
+		(void)path_rmtree(dir, NULL); /* else the next step fails */
+		free(dir);
+	}
+	return ok;
 }
 
 static int
 make_git(struct import *k, struct err *e)
 {
-	char *pack = path_join(k->store.tmp, "pack");
+	char *pack;
 	int r = 0;
 
-	if (k->git.gitdir == NULL)
-		goto out;
-	if (k->git.commit != NULL && k->old_tree == NULL) {
+	if (k->git.gitdir == NULL || reuse_git(k))
+		return 0;
+	pack = path_join(k->store.tmp, "pack");
+	if (k->git.commit != NULL) {
 		r = fetch_pack(k, pack, e);
 		k->git.pack = pack;
 	}
 	if (r == 0)
-		r = snap_git_make(&k->git, k->tree, k->old_tree, e);
+		r = snap_git_make(&k->git, k->tree, NULL, e);
 	if (r == 0 && strcmp(k->git.state, k->m.git) != 0)
 		r = err_set(e, ERR_PROTO,
 		    "the commit of the snapshot that came can't be used: %.300s",
 		    k->git.state);
 	k->git.pack = NULL;
-out:
 	free(pack);
 	return r;
 }

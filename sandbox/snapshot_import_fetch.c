@@ -152,6 +152,8 @@ import_blob(struct import *k, uint32_t which, uint64_t max, struct buf *buf,
 	r = transfer(k, next_blob, take_blob, e);
 	if (r < 0 || k->facts.total <= SNAPSHOT_CHUNK)
 		return r;
+	if (which == SNAPSHOT_PACK)
+		k->total = k->facts.total;
 	if (k->facts.total > max)
 		return which == SNAPSHOT_MANIFEST
 		    ? err_set(e, ERR_LIMIT,

@@ -164,7 +164,9 @@ on_msg(struct peer *p unused_arg, const struct peer_addr *from,
 	if ((h = find_host(hs, from)) == NULL)
 		return;
 	h->seen_ms = loop_now_ms();
-	if (m->type != MSG_HEARTBEAT && *worker != '\0')
+	if (m->type == MSG_NEED)
+		hs->ops->need(h, &m->u.need, hs->ctx);
+	else if (m->type != MSG_HEARTBEAT && *worker != '\0')
 		hs->ops->msg(h, worker, m, hs->ctx);
 }
 

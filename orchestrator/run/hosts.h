@@ -22,6 +22,8 @@ struct hosts_ops {
 	/* A message about or from one of its workers. */
 	void (*msg)(
 	    struct host *h, const char *worker, const struct msg *m, void *ctx);
+	/* It lacks a snapshot. */
+	void (*need)(struct host *h, const struct msg_need *m, void *ctx);
 };
 
 struct hosts_opts {

@@ -31,6 +31,7 @@
 #include "orchestrator/run/network.h"
 #include "orchestrator/run/recipe.h"
 #include "orchestrator/run/resume.h"
+#include "orchestrator/run/supply.h"
 #include "orchestrator/run/wall.h"
 #include "orchestrator/run/watch.h"
 #include "orchestrator/verify/apply.h"
@@ -255,8 +256,18 @@ on_host_down(struct host *h, const char *why, int fatal_code, void *ctx)
 		run_end(r, EXIT_SANDBOX, "error", "%s", why);
 	else if (fatal_code != 0)
 		run_end(r, EXIT_FATAL, "error", "%s", why);
-	if (h != NULL)
+	if (h != NULL) {
+		supply_forget(r->supply, h);
 		sched_host_down(r, h, why);
+	}
+}
+
+static void
+on_host_need(struct host *h, const struct msg_need *m, void *ctx)
+{
+	struct run *r = ctx;
+
+	supply_answer(r->supply, h, m);
 }
 
 static void
@@ -277,6 +288,7 @@ static const struct hosts_ops hosts_ops = {
 	.up = on_host_up,
 	.down = on_host_down,
 	.msg = on_host_msg,
+	.need = on_host_need,
 };
 
 static void
@@ -311,8 +323,9 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 	o.slots = r->o.workers + 1;
 	if (o.slots > RUN_MAX_WORKERS)
 		o.slots = RUN_MAX_WORKERS;
-	rc = hosts_create(r->loop, &o, &hosts_ops, r, &r->hosts, e);
-	(void)(rc < 0 || (rc = network_start(r->network, e)) < 0 ||
+	rc = supply_create(cache, r->snap.id, &r->supply, e);
+	(void)(rc < 0 ||
+	    (rc = hosts_create(r->loop, &o, &hosts_ops, r, &r->hosts, e)) < 0 || (rc = network_start(r->network, e)) < 0 ||
 	    (rc = hosts_start_local(r->hosts, e)) < 0);
 	if (rc == 0)
 		while (r->phase != PHASE_END)
@@ -320,6 +333,8 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 	network_stop(r->network);
 	hosts_free(r->hosts);
 	r->hosts = NULL;
+	supply_free(r->supply);
+	r->supply = NULL;
 	free(log);
 	free(scratch);
 	free(profile);

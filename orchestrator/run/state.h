@@ -131,6 +131,7 @@ struct run {
 	struct audit *audit;
 	struct loop *loop;
 	struct hosts *hosts;
+	struct supply *supply; /* of the snapshot to hosts; holds it */
 	struct gateway *gateway;
 	struct pass *pass; /* pass.h; NULL: there is none */
 	struct ledger ledger;

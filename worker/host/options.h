@@ -8,6 +8,7 @@ struct options {
 	const char *connect;   /* the orchestrator's endpoint */
 	const char *label;     /* NULL: the machine's name */
 	const char *scratch;   /* NULL: CACHE/scratch */
+	uint64_t cache_max;    /* bytes of snapshots; 0: no limit */
 	const char *cache;     /* NULL: the user's cache directory */
 	const char *network;   /* socket for commands' networks; NULL: none */
 	const char *own_hosts; /* without the proxy; NULL: the loopback */
