@@ -39,7 +39,7 @@ lock(const char *path, int how)
 }
 
 int
-snapshot_hold(const char *store, const char *id, int *ret_fd, struct err *e)
+snap_hold(const char *store, const char *id, int *ret_fd, struct err *e)
 {
 	char *path = NULL;
 	int fd = -ENOENT;
@@ -56,11 +56,20 @@ snapshot_hold(const char *store, const char *id, int *ret_fd, struct err *e)
 	if (fd < 0)
 		return err_set(e, fd, "snapshot %s in %s: %s", id, store,
 		    strerror(-fd));
-	/* When it was used last. It is only a hint: a store of another owner
-	 * keeps the time of its making. */
-	(void)futimens(fd, NULL);
 	*ret_fd = fd;
 	return 0;
+}
+
+int
+snapshot_hold(const char *store, const char *id, int *ret_fd, struct err *e)
+{
+	int r = snap_hold(store, id, ret_fd, e);
+
+	/* When it was used last. It is only a hint: a store of another owner
+	 * keeps the time of its making. */
+	if (r == 0)
+		(void)futimens(*ret_fd, NULL);
+	return r;
 }
 
 /* --- how large, how old --------------------------------------------------- */

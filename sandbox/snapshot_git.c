@@ -155,6 +155,30 @@ pack(struct snap_git *g, const char *dir, const char *tree, struct err *e)
 	return r;
 }
 
+/* Does the commit have all that it names? */
+static int
+find_all(struct snap_git *g, const char *dir, const char *tree, struct err *e)
+{
+	struct gitrun run = { .timeout_ms = PACK_TIMEOUT_MS };
+	int r;
+
+	strv_addl(&run.args, "rev-list", "--objects", "--quiet", g->commit,
+	    (char *)NULL);
+	r = in_new(g, dir, tree, &run, e);
+	gitrun_clear(&run);
+	return r;
+}
+
+int
+snap_git_check(struct snap_git *g, const char *tree, struct err *e)
+{
+	char *dir = path_join(tree, ".git");
+	int r = g->commit != NULL ? find_all(g, dir, tree, e) : 0;
+
+	free(dir);
+	return r;
+}
+
 /* The pack file that came from elsewhere: its index is made here, which
  * checks every object, and nothing may be missing. */
 static int
@@ -173,14 +197,8 @@ take_pack(struct snap_git *g, const char *dir, const char *tree, struct err *e)
 		r = in_new(g, dir, tree, &run, e);
 		gitrun_clear(&run);
 	}
-	if (r == 0) {
-		memset(&run, 0, sizeof run);
-		run.timeout_ms = PACK_TIMEOUT_MS;
-		strv_addl(&run.args, "rev-list", "--objects", "--quiet",
-		    g->commit, (char *)NULL);
-		r = in_new(g, dir, tree, &run, e);
-		gitrun_clear(&run);
-	}
+	if (r == 0)
+		r = find_all(g, dir, tree, e);
 	free(dst);
 	return r;
 }

@@ -158,6 +158,7 @@ reuse_git(struct import *k)
 	if (k->old_tree == NULL)
 		return false;
 	ok = snap_git_make(&k->git, k->tree, k->old_tree, NULL) == 0 &&
+	    snap_git_check(&k->git, k->tree, NULL) == 0 &&
 	    strcmp(k->git.state, k->m.git) == 0;
 	if (!ok) {
 		snap_git_clear(&k->git);

@@ -139,12 +139,14 @@ import_manifest(char *text, size_t len, const char *id, uint64_t owner,
 	char *real;
 	int r;
 
+	if (len == 0)
+		return err_set(e, ERR_PROTO, "what came is no manifest");
 	if (has_too_many(text))
 		return err_set(e, ERR_LIMIT,
 		    "the snapshot has more than %u files, which is the limit "
 		    "for sending one to another machine",
 		    SNAPSHOT_ENTRIES_MAX);
-	if (len == 0 || manifest_read(text, len, &m) < 0)
+	if (manifest_read(text, len, &m) < 0)
 		return err_set(
 		    e, ERR_PROTO, "what came is no manifest of a snapshot");
 	r = import_check(&m.list, e);

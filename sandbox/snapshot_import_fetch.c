@@ -182,8 +182,13 @@ next_files(struct import *k, struct import_batch *b)
 	while (b->n < SNAPSHOT_RANGES && room > 0 && k->next < k->m.list.n) {
 		en = &k->m.list.v[k->next];
 		len = import_is_wanted(en) ? en->size - k->next_off : 0;
-		if (len > room)
+		if (len > room) {
+			/* Zeros in the file are looked for block by block. */
 			len = room;
+			if (len > HOLE)
+				len -= (k->next_off + len) % HOLE;
+			room = len;
+		}
 		if (len > 0)
 			b->r[b->n++] = (struct snapshot_range){
 				(uint32_t)k->next, k->next_off, (uint32_t)len

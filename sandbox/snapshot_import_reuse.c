@@ -11,7 +11,6 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/text.h"
-#include "sandbox/snapshot_cache.h"
 #include "sandbox/snapshot_import_priv.h"
 
 #define LOOKED_AT 8 /* earlier snapshots, those used last */
@@ -160,7 +159,7 @@ reuse_from(struct import *k, const char *id, struct err *e)
 
 	/* One that goes meanwhile, or is damaged, is passed over. */
 	if (strcmp(id, k->id) == 0 ||
-	    snapshot_hold(k->store.dir, id, &hold, NULL) < 0)
+	    snap_hold(k->store.dir, id, &hold, NULL) < 0)
 		return 0;
 	if (snap_store_manifest(&k->store, id, &o.m) < 0)
 		goto out;

@@ -120,6 +120,9 @@ int snap_git_from_state(const char *state, struct snap_git *ret);
 int snap_git_make(
     struct snap_git *g, const char *tree, const char *old_tree, struct err *e);
 
+/* Does TREE/.git have all that the commit names? 1: no, state says why. */
+int snap_git_check(struct snap_git *g, const char *tree, struct err *e);
+
 /* snapshot_copy.c */
 struct snap_copy {
 	const char *store;
@@ -136,6 +139,9 @@ int snap_copy_finish(struct snap_copy *c, struct err *e);
 /* Hash files of the original that may well be as they were (same size; or a
  * time stamp too young to trust), while they are few. */
 int snap_rehash(struct snap_copy *c);
+
+/* snapshot_cache.c: as snapshot_hold(), but not a use. */
+int snap_hold(const char *store, const char *id, int *ret_fd, struct err *e);
 
 /* snapshot_store.c */
 struct snap_store {
