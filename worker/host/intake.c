@@ -294,29 +294,37 @@ flush(struct intake *in)
 	    in->watch, in->out.len > 0 ? LOOP_IN | LOOP_OUT : LOOP_IN);
 }
 
-static void
-sock_cb(int fd, unsigned events, void *ctx)
+/* False: nothing more for now. */
+static bool
+read_some(struct intake *in)
 {
-	struct intake *in = ctx;
 	ssize_t n;
 
-	if (events & LOOP_OUT)
-		flush(in);
-	if (!(events & (LOOP_IN | LOOP_HUP)))
-		return;
 	if (buf_reserve(&in->in, BITE) < 0) {
 		fail(in, "its child sends too much");
-		return;
+		return false;
 	}
-	n = read(fd, in->in.data + in->in.len, BITE);
+	n = read(in->sock, in->in.data + in->in.len, BITE);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
+		return false;
 	if (n <= 0) { /* its exit comes next */
 		hang_up(in);
-		return;
+		return false;
 	}
 	buf_fill(&in->in, (size_t)n);
 	take_frames(in);
+	return in->sock >= 0;
+}
+
+static void
+sock_cb(int fd unused_arg, unsigned events, void *ctx)
+{
+	struct intake *in = ctx;
+
+	if (events & LOOP_OUT)
+		flush(in);
+	if (events & (LOOP_IN | LOOP_HUP))
+		(void)read_some(in); /* called again while there is more */
 }
 
 static struct question *
@@ -379,8 +387,8 @@ child_cb(pid_t pid, int status, void *ctx)
 	in->pid = 0;
 	in->child = NULL;
 	reap_done(in->conf.reaper, pid);
-	if (in->sock >= 0)
-		take_frames(in);
+	while (in->sock >= 0 && read_some(in))
+		; /* its last words */
 	if (!in->ended) {
 		(void)snprintf(why, sizeof why,
 		    "the snapshot's intake ended with status %d",
@@ -507,7 +515,7 @@ say_progress(struct intake *in)
 	char text[64];
 	struct err e;
 
-	if (in->total == 0 || in->done == in->said)
+	if (in->ended || in->total == 0 || in->done == in->said)
 		return;
 	in->said = in->done;
 	(void)snprintf(text, sizeof text, "%ju %% of %ju MiB",
