@@ -23,6 +23,7 @@ struct share {
 	const struct host *host;
 	uint64_t ticket[SNAPSHOT_WINDOW];
 	size_t n;
+	bool warned; /* of a NEED that is none */
 };
 
 struct supply {
@@ -163,7 +164,9 @@ supply_answer(struct supply *s, struct host *h, const struct msg_need *m)
 	o->seq = m->seq;
 	o->ticket = new_ticket();
 	if (read_parts(s, m, &data, &facts, &e) < 0) {
-		log_warn("host %s: its NEED: %s", host_name(h), e.text);
+		if (!sh->warned)
+			log_warn("host %s: its NEED: %s", host_name(h), e.text);
+		sh->warned = true;
 		o->error = e.text;
 	} else {
 		o->data = data.data;
