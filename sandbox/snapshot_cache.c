@@ -30,8 +30,8 @@ lock(const char *path, int how)
 		;
 	/* It may have been swept before the lock was ours. */
 	if (r == 0 &&
-	    (fstat(fd, &a) < 0 || lstat(path, &b) < 0 ||
-		a.st_dev != b.st_dev || a.st_ino != b.st_ino))
+	    (fstat(fd, &a) < 0 || lstat(path, &b) < 0 || a.st_dev != b.st_dev ||
+		a.st_ino != b.st_ino))
 		r = -ENOENT;
 	if (r < 0)
 		fd_close(&fd);
@@ -54,8 +54,8 @@ snap_hold(const char *store, const char *id, int *ret_fd, struct err *e)
 		return err_set(e, ERR_NOTFOUND,
 		    "the snapshot %.64s is not in %s", id, store);
 	if (fd < 0)
-		return err_set(e, fd, "snapshot %s in %s: %s", id, store,
-		    strerror(-fd));
+		return err_set(
+		    e, fd, "snapshot %s in %s: %s", id, store, strerror(-fd));
 	*ret_fd = fd;
 	return 0;
 }

@@ -102,8 +102,7 @@ find_lines(struct snapshot_export *x)
 	ssize_t got, i;
 
 	for (;; off += (uint64_t)got) {
-		got = pread(
-		    x->manifestfd, x->buf, LINE_MAX_BYTES, (off_t)off);
+		got = pread(x->manifestfd, x->buf, LINE_MAX_BYTES, (off_t)off);
 		if (got < 0 && errno == EINTR) {
 			got = 0;
 			continue;
@@ -140,8 +139,8 @@ open_parts(struct snapshot_export *x, struct err *e)
 	if (x->manifestfd < 0)
 		return err_set(e, x->manifestfd, "the snapshot's manifest: %s",
 		    strerror(-x->manifestfd));
-	x->treefd = openat(x->holdfd, "tree",
-	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	x->treefd = openat(
+	    x->holdfd, "tree", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (x->treefd < 0 || fstat(x->treefd, &x->top) < 0)
 		return err_set(
 		    e, -errno, "the snapshot's tree: %s", strerror(errno));

@@ -34,8 +34,8 @@ struct snapshot_answer {
 
 struct snapshot_source {
 	/* Ask for these; SNAPSHOT_WINDOW at most are unanswered. */
-	int (*ask)(const struct snapshot_range *r, size_t n, void *ctx,
-	    struct err *e);
+	int (*ask)(
+	    const struct snapshot_range *r, size_t n, void *ctx, struct err *e);
 	/* The answer to the oldest that is unanswered. */
 	int (*answer)(struct snapshot_answer *ret, void *ctx, struct err *e);
 	/* Bytes that have come, of those that must; may be NULL. */

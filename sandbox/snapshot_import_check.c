@@ -35,8 +35,7 @@ is_path(const char *p)
 		return false;
 	for (;; p += n + 1) {
 		n = strcspn(p, "/");
-		if (n == 0 || n > NAME_MAX_BYTES ||
-		    (n == 1 && p[0] == '.') ||
+		if (n == 0 || n > NAME_MAX_BYTES || (n == 1 && p[0] == '.') ||
 		    (n == 2 && p[0] == '.' && p[1] == '.') ||
 		    (n == 4 && strncmp(p, ".git", 4) == 0))
 			return false;

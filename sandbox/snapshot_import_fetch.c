@@ -68,8 +68,8 @@ import_failed(struct import *k, const char *what, int r, struct err *e)
 	uint64_t mib = 1 << 20;
 
 	if (r != -ENOSPC && r != -EDQUOT)
-		return err_set(e, r, "%s below %s: %s", what, k->store.dir,
-		    strerror(-r));
+		return err_set(
+		    e, r, "%s below %s: %s", what, k->store.dir, strerror(-r));
 	(void)statvfs(k->store.dir, &fs); /* then it says 0 */
 	return err_set(e, r,
 	    "no room for the snapshot below %s: %" PRIu64
@@ -89,8 +89,8 @@ next_blob(struct import *k, struct import_batch *b)
 		return;
 	if (len > SNAPSHOT_CHUNK)
 		len = SNAPSHOT_CHUNK;
-	b->r[b->n++] = (struct snapshot_range){ k->blob, k->blob_off,
-		(uint32_t)len };
+	b->r[b->n++] =
+	    (struct snapshot_range){ k->blob, k->blob_off, (uint32_t)len };
 	k->blob_off += len;
 }
 
@@ -190,9 +190,9 @@ next_files(struct import *k, struct import_batch *b)
 			room = len;
 		}
 		if (len > 0)
-			b->r[b->n++] = (struct snapshot_range){
-				(uint32_t)k->next, k->next_off, (uint32_t)len
-			};
+			b->r[b->n++] =
+			    (struct snapshot_range){ (uint32_t)k->next,
+				    k->next_off, (uint32_t)len };
 		room -= len;
 		k->next_off += len;
 		if (!import_is_wanted(en) || k->next_off == en->size) {

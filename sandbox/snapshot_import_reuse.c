@@ -124,8 +124,7 @@ reuse_one(struct import *k, struct earlier *o, struct snap_entry *en)
 
 	v = find(o, en, &n);
 	for (i = 0; i < n && !en->linked; i++)
-		en->linked =
-		    is_same_meta(v[i], en) && link_one(k, o, en, v[i]);
+		en->linked = is_same_meta(v[i], en) && link_one(k, o, en, v[i]);
 	if (n == 0 || en->linked)
 		return 0;
 	r = copy_one(k, o, en, v[0]);
@@ -164,8 +163,7 @@ reuse_from(struct import *k, const char *id, struct err *e)
 	if (snap_store_manifest(&k->store, id, &o.m) < 0)
 		goto out;
 	tree = snap_store_tree(&k->store, id);
-	o.treefd =
-	    open(tree, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	o.treefd = open(tree, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (o.treefd < 0)
 		goto out;
 	cursor_init(&o.at, o.treefd);

@@ -100,7 +100,7 @@ struct snap_git {
 	char *objects;
 	char *commit; /* NULL: none yet */
 	bool sha256;
-	char *state; /* "none", "empty sha1", "commit HEX", "broken WHY" */
+	char *state;      /* "none", "empty sha1", "commit HEX", "broken WHY" */
 	const char *pack; /* a pack file with the commit, taken instead of
 			     objects; or NULL. Borrowed. */
 };
@@ -166,7 +166,7 @@ struct snap_ids {
 	struct snap_id {
 		char id[SNAP_ID_LEN + 1];
 		int64_t used_ns;
-	} *v;
+	} * v;
 	size_t n;
 };
 void snap_store_ids(const struct snap_store *st, struct snap_ids *ret);

@@ -234,7 +234,9 @@ int
 direct_make(
     const struct direct_request *q, bool tty, struct direct *ret, struct err *e)
 {
-	struct direct d = { .q = q, .copy_lock = -1, .hold = -1, .one.lock = -1 };
+	struct direct d = {
+		.q = q, .copy_lock = -1, .hold = -1, .one.lock = -1
+	};
 	char *home = NULL;
 	int r;
 

@@ -325,7 +325,8 @@ start_hosts(struct run *r, const char *cache, struct err *e)
 		o.slots = RUN_MAX_WORKERS;
 	rc = supply_create(cache, r->snap.id, &r->supply, e);
 	(void)(rc < 0 ||
-	    (rc = hosts_create(r->loop, &o, &hosts_ops, r, &r->hosts, e)) < 0 || (rc = network_start(r->network, e)) < 0 ||
+	    (rc = hosts_create(r->loop, &o, &hosts_ops, r, &r->hosts, e)) < 0 ||
+	    (rc = network_start(r->network, e)) < 0 ||
 	    (rc = hosts_start_local(r->hosts, e)) < 0);
 	if (rc == 0)
 		while (r->phase != PHASE_END)

@@ -23,8 +23,7 @@ struct supply;
 int supply_create(
     const char *cache, const char *id, struct supply **ret, struct err *e);
 void supply_free(struct supply *s); /* NULL is allowed */
-void supply_answer(
-    struct supply *s, struct host *h, const struct msg_need *m);
+void supply_answer(struct supply *s, struct host *h, const struct msg_need *m);
 /* The host is gone. */
 void supply_forget(struct supply *s, const struct host *h);
 

@@ -143,10 +143,9 @@ need(struct client *c, const char *id, uint32_t entry, uint64_t offset,
 static int
 setup(void **state)
 {
-	static const struct hosts_ops ops = { .up = on_up,
-		.down = on_down,
-		.msg = on_msg,
-		.need = on_need };
+	static const struct hosts_ops ops = {
+		.up = on_up, .down = on_down, .msg = on_msg, .need = on_need
+	};
 	struct hosts_opts ho = { .run = "test", .slots = 1 };
 	struct snapshot_opts so = { 0 };
 	char *root, *store;

@@ -20,7 +20,7 @@ static struct source {
 	struct buf data;
 	struct snapshot_facts facts;
 	const char *manifest; /* instead of the real one */
-	bool holes; /* whole chunks are zeros, unread */
+	bool holes;           /* whole chunks are zeros, unread */
 	/* Changes an answer; an error ends it. */
 	int (*spoil)(const struct snapshot_range *r, struct buf *data);
 	size_t asks, packs;
@@ -185,7 +185,8 @@ teardown(void **state)
 static void
 same_tree(void)
 {
-	char *a = bed_read("cd \"$S\"; " LIST), *b = bed_read("cd \"$D\"; " LIST);
+	char *a = bed_read("cd \"$S\"; " LIST),
+	     *b = bed_read("cd \"$D\"; " LIST);
 
 	assert_string_equal(a, b);
 	free(a);
@@ -224,16 +225,23 @@ test_kinds(void **state unused_arg)
 	same_tree();
 }
 
-#define STATUS(dir) \
-	BED_GIT "cd \"" dir "\"; git -c safe.directory='*' " \
-		"status --porcelain --ignored; git -c safe.directory='*' " \
-		"log --format=%H\\ %s; git -c safe.directory='*' ls-files -s; " \
-		"git -c safe.directory='*' fsck --full 2>&1"
+/* In $G. */
+#define STATUS \
+	BED_GIT "cd \"$G\"; g() { git -c safe.directory='*' \"$@\" 2>&1; }; " \
+		"g status --porcelain --ignored; g log --format=%H\\ %s; " \
+		"g ls-files -s; g fsck --full"
+
+static char *
+git_of(const char *tree)
+{
+	setenv("G", getenv(tree), 1);
+	return bed_read(STATUS);
+}
 
 static void
 same_git(void)
 {
-	char *a = bed_read(STATUS("$S")), *b = bed_read(STATUS("$D"));
+	char *a = git_of("S"), *b = git_of("D");
 
 	assert_string_equal(a, b);
 	assert_non_null(strstr(a, " two\n"));
@@ -268,7 +276,8 @@ test_git(void **state unused_arg)
 	same_git();
 	assert_int_equal(src.packs, 0);
 	assert_int_equal(src.bytes, strlen("lib\n1\n"));
-	bed_expect("stat -c %h \"$D/d/noise\" \"$D/f\" \"$D/venv/x\"", "2\n3\n1");
+	bed_expect(
+	    "stat -c %h \"$D/d/noise\" \"$D/f\" \"$D/venv/x\"", "2\n3\n1");
 	bed_expect("stat -c %h \"$D\"/.git/objects/pack/*.pack", "2");
 	/* An earlier one that is damaged is no help, but no harm. */
 	bed_run("for p in there/*/tree/.git/objects/pack/*.pack; do "
@@ -289,9 +298,9 @@ test_git_kinds(void **state unused_arg)
 	same_tree();
 	assert_int_equal(src.packs, 0);
 	bed_expect("cat \"$D/.git/HEAD\"", "ref: refs/heads/main");
-	bed_run(BED_GIT
-	    "rm -rf r/.git; cd r; git init -q --object-format=sha256; "
-	    "git add .; git commit -qm two");
+	bed_run(
+	    BED_GIT "rm -rf r/.git; cd r; git init -q --object-format=sha256; "
+		    "git add .; git commit -qm two");
 	take();
 	bring();
 	same_git();
@@ -383,8 +392,8 @@ test_hostile_manifest(void **state unused_arg)
 	free(text);
 	free(longest);
 	/* More than there can be room for. */
-	text = manifest_of("none",
-	    "[\"a\",\"f\",420,9223372036854775807,0,0,0,\"" H "\"]\n");
+	text = manifest_of(
+	    "none", "[\"a\",\"f\",420,9223372036854775807,0,0,0,\"" H "\"]\n");
 	src.manifest = text;
 	refused(-ENOSPC, "MiB must come");
 	free(text);
@@ -405,7 +414,8 @@ test_hostile_manifest(void **state unused_arg)
 	nothing_left();
 	bed_run("test ! -e x -a ! -e there/x");
 	/* The good one of that kind is taken. */
-	text = manifest_of("none", D("a") D("a/b") L("a/b/c", "../..") L("b", "/"));
+	text = manifest_of(
+	    "none", D("a") D("a/b") L("a/b/c", "../..") L("b", "/"));
 	src.manifest = text;
 	bring();
 	free(text);
@@ -491,9 +501,8 @@ test_hostile_bytes(void **state unused_arg)
 static void
 test_pack_lacks(void **state unused_arg)
 {
-	bed_run(BED_GIT
-	    "mkdir r; cd r; git init -q; echo 1 >a; git add .; "
-	    "git commit -qm two");
+	bed_run(BED_GIT "mkdir r; cd r; git init -q; echo 1 >a; git add .; "
+			"git commit -qm two");
 	take();
 	bed_run(BED_GIT
 	    "cd \"$S\"; export GIT_DIR=$T/r/.git; c=$(git rev-parse HEAD); "
@@ -558,7 +567,9 @@ static void
 test_hostile_host(void **state unused_arg)
 {
 	struct snapshot_range r[SNAPSHOT_RANGES];
-	unsigned char many[(SNAPSHOT_RANGES + 1) * SNAPSHOT_RANGE_BYTES] = { 0 };
+	unsigned char many[(SNAPSHOT_RANGES + 1) * SNAPSHOT_RANGE_BYTES] = {
+		0
+	};
 	struct snapshot_export *none;
 	struct buf b;
 	struct err e;
@@ -632,8 +643,7 @@ test_sweep(void **state unused_arg)
 	/* The oldest was used just now; the second is the one to go. */
 	assert_int_equal(snapshot_sweep(store, all - 1, &bytes, &e), 0);
 	assert_in_range(bytes, 6000000, 6200000);
-	assert_int_equal(
-	    snapshot_hold(store, id[1], &none, &e), ERR_NOTFOUND);
+	assert_int_equal(snapshot_hold(store, id[1], &none, &e), ERR_NOTFOUND);
 	bed_expect("ls there | wc -l", "4");
 	/* What is held stays, whatever the limit. */
 	assert_int_equal(snapshot_sweep(store, 1, &bytes, &e), 0);

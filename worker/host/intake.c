@@ -27,7 +27,7 @@
 #include "worker/host/relay.h"
 
 #define ID_LEN 32
-#define AGAIN_MS 3000          /* an unanswered question is put again */
+#define AGAIN_MS 3000           /* an unanswered question is put again */
 #define GIVE_UP_MS (600 * 1000) /* no answer at all */
 #define TICKETS (2 * SNAPSHOT_WINDOW)
 #define BITE 65536
@@ -282,8 +282,7 @@ flush(struct intake *in)
 	ssize_t n;
 
 	while (in->out.len > 0) {
-		n = send(
-		    in->sock, in->out.data, in->out.len, MSG_NOSIGNAL);
+		n = send(in->sock, in->out.data, in->out.len, MSG_NOSIGNAL);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -422,8 +421,7 @@ start_child(struct intake *in, struct err *e)
 		fatal("the intake can't be watched: %s", strerror(errno));
 	(void)fd_nonblock(socks[0], true); /* of our own: can't fail */
 	in->sock = socks[0];
-	in->watch =
-	    loop_fd_add(in->conf.loop, in->sock, LOOP_IN, sock_cb, in);
+	in->watch = loop_fd_add(in->conf.loop, in->sock, LOOP_IN, sock_cb, in);
 	buf_init(&in->in, INTAKE_FRAME_MAX + 2 * BITE);
 	buf_init(&in->out, BUF_NOMAX);
 	return 0;
@@ -496,8 +494,8 @@ intake_has(const struct intake *in, const char *name)
 }
 
 void
-intake_cancel(struct intake *in, const char *name, const char *reason,
-    const char *why)
+intake_cancel(
+    struct intake *in, const char *name, const char *reason, const char *why)
 {
 	fail_waiters(in, NULL, name, reason, why);
 	if (in->sock < 0 || find_waiter(in, in->id, NULL) != NULL)
@@ -556,8 +554,8 @@ intake_tick(struct intake *in)
 }
 
 struct intake *
-intake_create(const struct intake_conf *conf, const struct intake_ops *ops,
-    void *ctx)
+intake_create(
+    const struct intake_conf *conf, const struct intake_ops *ops, void *ctx)
 {
 	struct intake *in = xcalloc(1, sizeof *in);
 

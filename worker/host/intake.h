@@ -34,13 +34,13 @@ struct intake_conf {
 struct intake_ops {
 	/* It need not wait any more. */
 	void (*ready)(const char *name, const struct msg_assign *a, void *ctx);
-	void (*failed)(const char *name, const char *reason, const char *why,
-	    void *ctx);
+	void (*failed)(
+	    const char *name, const char *reason, const char *why, void *ctx);
 };
 
 /* Strings of conf are borrowed. */
-struct intake *intake_create(const struct intake_conf *conf,
-    const struct intake_ops *ops, void *ctx);
+struct intake *intake_create(
+    const struct intake_conf *conf, const struct intake_ops *ops, void *ctx);
 /* Says nothing of what waits. NULL is allowed. */
 void intake_free(struct intake *in);
 
@@ -54,8 +54,8 @@ size_t intake_waiting(const struct intake *in);
 bool intake_has(const struct intake *in, const char *name);
 /* failed() with this reason for those that wait, name NULL or "": all of them;
  * called from within. */
-void intake_cancel(struct intake *in, const char *name, const char *reason,
-    const char *why);
+void intake_cancel(
+    struct intake *in, const char *name, const char *reason, const char *why);
 void intake_answer(struct intake *in, const struct msg_snapshot *m);
 /* Every second, while the orchestrator can be expected to hear. */
 void intake_tick(struct intake *in);

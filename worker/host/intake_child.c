@@ -132,8 +132,7 @@ answer(struct snapshot_answer *ret, void *ctx, struct err *e)
 		if (m->type != MSG_SNAPSHOT || seq < want || seq > l->asked ||
 		    l->early[seq % SNAPSHOT_WINDOW] != NULL) {
 			msg_free(m);
-			return err_set(
-			    e, ERR_PROTO, "a SNAPSHOT came unasked");
+			return err_set(e, ERR_PROTO, "a SNAPSHOT came unasked");
 		}
 		l->early[seq % SNAPSHOT_WINDOW] = m;
 	}

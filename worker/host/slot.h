@@ -41,7 +41,8 @@ struct slots_conf {
 	int wires;     /* wire_server() */
 	size_t spares; /* of them, pool.h; 0: none */
 	struct relay *up;
-	struct intake *intake; /* ASSIGNs whose snapshot is not here wait there */
+	struct intake
+	    *intake; /* ASSIGNs whose snapshot is not here wait there */
 	struct reaper *reaper;
 	/* A slot became free. */
 	void (*on_free)(void *ctx);
