@@ -213,7 +213,7 @@ static const struct {
 	{ MSG_FETCH, false, on_fetch },
 	{ MSG_AUDIT, false, on_audit },
 	{ MSG_HOOK, false, on_hook },
-	{ MSG_PROGRESS, false, on_progress },
+	{ MSG_PROGRESS, true, on_progress }, /* its host has no snapshot yet */
 	{ MSG_SUMMARY, false, on_summary },
 	{ MSG_WORKER_EXIT, true, on_worker_exit },
 };

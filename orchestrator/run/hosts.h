@@ -35,6 +35,8 @@ struct hosts_ops {
 	 * allow-list, or "". */
 	void (*refused)(
 	    const char *address, const char *key, const char *why, void *ctx);
+	/* It lacks a snapshot. */
+	void (*need)(struct host *h, const struct msg_need *m, void *ctx);
 };
 
 struct hosts_opts {

@@ -71,6 +71,8 @@ struct origin {
 };
 void hosts_hello(
     struct hosts *hs, const struct origin *o, const struct msg_hello *m);
+/* A message that is no HELLO, of a host that said that. */
+void hosts_take(struct host *h, const char *worker, const struct msg *m);
 void hosts_lose(struct host *h, const char *why, int fatal_code);
 
 /* hosts_remote.c */

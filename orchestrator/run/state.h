@@ -133,6 +133,7 @@ struct run {
 	struct loop *loop;
 	struct hosts *hosts;
 	struct fleet fleet;
+	struct supply *supply; /* of the snapshot to hosts; holds it */
 	struct gateway *gateway;
 	struct pass *pass; /* pass.h; NULL: there is none */
 	struct ledger ledger;

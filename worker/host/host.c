@@ -28,6 +28,7 @@
 #include "sandbox/limits.h"
 #include "sandbox/workspace.h"
 #include "worker/host/host_int.h"
+#include "worker/host/intake.h"
 #include "worker/host/launch.h"
 #include "worker/host/options.h"
 #include "worker/host/place.h"
@@ -153,8 +154,10 @@ tick_cb(void *ctx)
 	    (now - h->heard_ms >= SILENCE_MS &&
 		now - h->hello_ms >= SILENCE_MS))
 		host_say_hello(h);
-	if (h->run[0] != '\0')
+	if (h->run[0] != '\0') {
 		say_heartbeat(h);
+		intake_tick(h->intake);
+	}
 	host_check_drained(h);
 	if (slots_busy(h->slots) > 0)
 		h->idle_ms = now;
@@ -259,6 +262,7 @@ take_name(struct host *h)
 static int
 host_start(struct host *h, struct err *e)
 {
+	struct intake_conf intake;
 	struct slots_conf conf;
 	int r;
 
@@ -281,6 +285,14 @@ host_start(struct host *h, struct err *e)
 		return r;
 	h->relay = relay_create(h->loop, h->up);
 	h->reaper = reaper_create(h->loop);
+	memset(&intake, 0, sizeof intake);
+	intake.loop = h->loop;
+	intake.up = h->relay;
+	intake.reaper = h->reaper;
+	intake.store = h->place->snapshots;
+	intake.cache_max = h->opts->cache_max;
+	intake.shared = h->opts->lifeline_fd >= 0;
+	h->intake = intake_create(&intake, &slots_intake_ops, &h->slots);
 	memset(&conf, 0, sizeof conf);
 	conf.loop = h->loop;
 	conf.zctx = h->zctx;
@@ -294,6 +306,7 @@ host_start(struct host *h, struct err *e)
 	conf.spares = h->opts->spares;
 	conf.remember = tcp_is(h->place->endpoint);
 	conf.up = h->relay;
+	conf.intake = h->intake;
 	conf.reaper = h->reaper;
 	conf.on_free = free_cb;
 	conf.ctx = h;
@@ -313,6 +326,7 @@ host_end(struct host *h)
 	if (h->reaper != NULL)
 		reap_stop(h->reaper);
 	slots_free(h->slots);
+	intake_free(h->intake);
 	if (getpid() == 1)
 		(void)kill(-1, SIGKILL); /* all of the namespace but us */
 	else if (h->place->backend == BACKEND_CONTAINER)

@@ -9,6 +9,7 @@
 
 #include "common/log.h"
 #include "worker/host/host_int.h"
+#include "worker/host/intake.h"
 #include "worker/host/launch.h"
 #include "worker/host/slot.h"
 
@@ -51,6 +52,12 @@ on_assign(struct host *h, const char *worker, const struct msg *m)
 		    h->slots, worker, "draining", "the host is draining");
 	else
 		slots_assign(h->slots, worker, &m->u.assign);
+}
+
+static void
+on_snapshot(struct host *h, const char *worker unused_arg, const struct msg *m)
+{
+	intake_answer(h->intake, &m->u.snapshot);
 }
 
 static void
@@ -97,6 +104,7 @@ static const struct row {
 } rows[] = {
 	{ MSG_WELCOME, WORKER_NONE, true, on_welcome },
 	{ MSG_ASSIGN, WORKER_MUST, false, on_assign },
+	{ MSG_SNAPSHOT, WORKER_NONE, false, on_snapshot },
 	{ MSG_CANCEL, WORKER_MAY, false, on_cancel },
 	{ MSG_DRAIN, WORKER_NONE, true, on_drain },
 	{ MSG_FREEZE, WORKER_MAY, false, on_freeze },

@@ -5,6 +5,7 @@
 #include "proto/peer.h"
 #include "sandbox/probe.h"
 
+struct intake;
 struct options;
 struct place;
 struct reaper;
@@ -19,6 +20,7 @@ struct host {
 	struct peer *up;
 	struct relay *relay;
 	struct reaper *reaper;
+	struct intake *intake;
 	struct slots *slots;
 	const struct quota *quota;
 	int wires; /* wire.h */

@@ -17,6 +17,7 @@
 
 #define EXIT_USAGE 2
 #define DRAIN_MS 600000
+#define CACHE_MAX ((uint64_t)20 << 30)
 
 enum {
 	OPT_CONNECT = 256,
@@ -28,6 +29,7 @@ enum {
 	OPT_IDLE_EXIT,
 	OPT_SCRATCH,
 	OPT_CACHE,
+	OPT_CACHE_MAX,
 	OPT_LIFELINE_FD,
 	OPT_PROFILE,
 	OPT_SANDBOX,
@@ -49,6 +51,7 @@ static const struct option long_options[] = {
 	{ "idle-exit", required_argument, NULL, OPT_IDLE_EXIT },
 	{ "scratch", required_argument, NULL, OPT_SCRATCH },
 	{ "cache", required_argument, NULL, OPT_CACHE },
+	{ "cache-max", required_argument, NULL, OPT_CACHE_MAX },
 	{ "lifeline-fd", required_argument, NULL, OPT_LIFELINE_FD },
 	{ "profile", required_argument, NULL, OPT_PROFILE },
 	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
@@ -80,6 +83,7 @@ static const char help_text[] =
     "  --drain TIME        how long workers may still run after SIGTERM (10m)\n"
     "  --scratch DIR       where workspaces are made (default: CACHE/scratch)\n"
     "  --cache DIR         where snapshots are (default: ~/.cache/foray)\n"
+    "  --cache-max SIZE    let snapshots take so much there (default: 20G)\n"
     "  --profile NAME      sandbox of commands: strict, default, build, debug,\n"
     "                      one of yours, or a file\n"
     "  --sandbox KIND      bwrap (default), or container: one layer less, where\n"
@@ -183,6 +187,10 @@ take_option(struct options *o, int c)
 	case OPT_CACHE:
 		o->cache = absolute(optarg, "--cache");
 		break;
+	case OPT_CACHE_MAX:
+		if (num_size(optarg, "--cache-max", &o->cache_max, &e) < 0)
+			usage(e.text);
+		break;
 	case OPT_LIFELINE_FD:
 		o->lifeline_fd =
 		    (int)number(optarg, 3, 1 << 20, "--lifeline-fd");
@@ -274,6 +282,7 @@ options_parse(struct options *o, int argc, char **argv)
 	o->lifeline_fd = -1;
 	o->spares = 1;
 	o->drain_ms = DRAIN_MS;
+	o->cache_max = CACHE_MAX;
 	if (getenv("FORAY_SPARES") != NULL)
 		o->spares =
 		    number(getenv("FORAY_SPARES"), 0, 4096, "FORAY_SPARES");

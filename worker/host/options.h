@@ -11,6 +11,7 @@ struct options {
 	const char *name;      /* NULL: the machine's */
 	struct strv labels;    /* proto/label.h */
 	const char *scratch;   /* NULL: CACHE/scratch */
+	uint64_t cache_max;    /* bytes of snapshots; 0: no limit */
 	const char *cache;     /* NULL: the user's cache directory */
 	const char *network;   /* socket for commands' networks; NULL: none */
 	const char *own_hosts; /* without the proxy; NULL: the loopback */

@@ -41,10 +41,11 @@ struct slot {
 	char token[2 * TOKEN_BYTES + 1];
 
 	struct workspace ws;
-	char *base; /* the tree that it was made from */
-	char *link; /* directory of socket and worker.json */
-	char *tmp;  /* backend container: the worker's /tmp; else NULL */
-	int dir_fd; /* of the workspace's directory: a short way to sockets */
+	char *base;  /* the tree that it was made from */
+	char *link;  /* directory of socket and worker.json */
+	char *tmp;   /* backend container: the worker's /tmp; else NULL */
+	int hold_fd; /* of its snapshot: snapshot_cache.h */
+	int dir_fd;  /* of the workspace's directory: a short way to sockets */
 	int listen_fd; /* the socket in the sandbox */
 	struct ipc_file listener;
 	int report_fd; /* wire.h; -1: at its end */
