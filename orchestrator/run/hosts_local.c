@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/fdio.h"
+#include "common/log.h"
 #include "common/path.h"
 #include "common/spawn.h"
 #include "orchestrator/run/hosts_priv.h"
