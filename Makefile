@@ -47,7 +47,7 @@ PKGS_BASE := libzmq jansson libbsd-overlay libsodium libutf8proc
 PKGS_PROTO := $(PKGS_BASE) msgpack
 PKGS_SANDBOX := libseccomp
 PKGS_WORKER := $(PKGS_PROTO) $(PKGS_SANDBOX)
-PKGS_FORAY := $(PKGS_PROTO) $(PKGS_SANDBOX) sqlite3 libcurl
+PKGS_FORAY := $(PKGS_PROTO) $(PKGS_SANDBOX) sqlite3 libcurl libmicrohttpd
 PKGS_ALL := $(sort $(PKGS_FORAY) $(PKGS_WORKER))
 
 # These install what is missing and call make again.

@@ -2,27 +2,74 @@
 #include "common/compat.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/log.h"
 #include "common/text.h"
 
 #define LINE_MAX_LEN (8 * 1024)
+/* A message of quotes, ids of them, a program's name. */
+#define JSON_MAX_LEN (2 * LINE_MAX_LEN + 4096)
 #define EXIT_FATAL 70 /* EX_SOFTWARE of sysexits.h */
 
 static const char *log_name;
 static enum log_level log_level = LOG_LVL_INFO;
 static int log_fd = STDERR_FILENO;
+static bool log_json;
+static struct log_ids log_ids;
 
 void
 log_init(const char *name)
 {
 	const char *debug = getenv("FORAY_DEBUG");
+	const char *form = getenv("FORAY_LOG");
 
 	log_name = name;
 	log_level = LOG_LVL_INFO;
 	if (debug != NULL && debug[0] != '\0')
 		log_level = LOG_LVL_DEBUG;
+	log_json = form != NULL && strcmp(form, "json") == 0;
+	if (form != NULL && !log_json && form[0] != '\0' &&
+	    strcmp(form, "text") != 0)
+		log_warn("FORAY_LOG=%s: text and json are known", form);
+}
+
+bool
+log_is_json(void)
+{
+	return log_json;
+}
+
+void
+log_id(enum log_id which, const char *value)
+{
+	(void)strlcpy(log_ids.v[which], value != NULL ? value : "",
+	    sizeof log_ids.v[which]);
+}
+
+void
+log_id_number(enum log_id which, const char *prefix, uint64_t n)
+{
+	log_ids.v[which][0] = '\0';
+	if (n != 0)
+		(void)snprintf(log_ids.v[which], sizeof log_ids.v[which],
+		    "%.32s%" PRIu64, prefix, n);
+}
+
+void
+log_ids_get(struct log_ids *ret)
+{
+	*ret = log_ids;
+}
+
+void
+log_ids_set(const struct log_ids *ids)
+{
+	log_ids = *ids;
 }
 
 void
@@ -37,18 +84,60 @@ log_set_fd(int fd)
 	log_fd = fd;
 }
 
-static void log_line(const char *fmt, va_list ap)
-    __attribute__((format(printf, 1, 0)));
-
-/* No allocation: this must work when memory is out. */
-static void
-log_line(const char *fmt, va_list ap)
+/* "key":"value", where value goes through text_escape_to() first: what is left
+ * to be escaped are quotes and backslashes. */
+static size_t
+put_member(char *dst, const char *key, const char *value)
 {
-	char text[LINE_MAX_LEN];
-	char line[LINE_MAX_LEN];
-	int saved = errno;
+	char clean[LINE_MAX_LEN];
+	size_t len, i;
+
+	text_escape_to(clean, sizeof clean, value, strlen(value));
+	len = (size_t)snprintf(
+	    dst, 16, "%s\"%s\":\"", dst[-1] == '{' ? "" : ",", key);
+	for (i = 0; clean[i] != '\0'; i++) {
+		if (clean[i] == '"' || clean[i] == '\\')
+			dst[len++] = '\\';
+		dst[len++] = clean[i];
+	}
+	dst[len++] = '"';
+	return len;
+}
+
+static size_t
+json_line(char *line, enum log_level level, const char *text)
+{
+	static const char *const levels[] = { "debug", "info", "warning",
+		"error" };
+	static const char *const keys[] = { "run", "host", "subtask", "attempt",
+		"worker", "call" };
+	struct timespec now = { 0 };
+	char date[32], stamp[48];
+	struct tm tm;
+	size_t len = 0, i;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	(void)gmtime_r(&now.tv_sec, &tm);
+	(void)strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm);
+	(void)snprintf(
+	    stamp, sizeof stamp, "%s.%03ldZ", date, now.tv_nsec / 1000000);
+	line[len++] = '{';
+	len += put_member(line + len, "time", stamp);
+	len += put_member(line + len, "level", levels[level]);
+	if (log_name != NULL)
+		len += put_member(line + len, "program", log_name);
+	for (i = 0; i < LOG_IDS; i++)
+		if (log_ids.v[i][0] != '\0')
+			len += put_member(line + len, keys[i], log_ids.v[i]);
+	len += put_member(line + len, "message", text);
+	line[len++] = '}';
+	return len;
+}
+
+static size_t
+text_line(char *line, const char *text)
+{
 	size_t len = 0;
-	ssize_t n;
 
 	if (log_name != NULL) {
 		len =
@@ -56,10 +145,27 @@ log_line(const char *fmt, va_list ap)
 		line[len++] = ':';
 		line[len++] = ' ';
 	}
+	return len +
+	    text_escape_to(
+		line + len, LINE_MAX_LEN - len - 1, text, strlen(text));
+}
+
+static void log_line(enum log_level level, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0)));
+
+/* No allocation: this must work when memory is out. */
+static void
+log_line(enum log_level level, const char *fmt, va_list ap)
+{
+	char text[LINE_MAX_LEN];
+	char line[JSON_MAX_LEN];
+	int saved = errno;
+	size_t len;
+	ssize_t n;
+
 	if (vsnprintf(text, sizeof text, fmt, ap) < 0)
 		text[0] = '\0';
-	len += text_escape_to(
-	    line + len, sizeof line - len - 1, text, strlen(text));
+	len = log_json ? json_line(line, level, text) : text_line(line, text);
 	line[len++] = '\n';
 	do
 		n = write(log_fd, line, len);
@@ -75,7 +181,7 @@ log_debug(const char *fmt, ...)
 	if (log_level > LOG_LVL_DEBUG)
 		return;
 	va_start(ap, fmt);
-	log_line(fmt, ap);
+	log_line(LOG_LVL_DEBUG, fmt, ap);
 	va_end(ap);
 }
 
@@ -87,7 +193,7 @@ log_info(const char *fmt, ...)
 	if (log_level > LOG_LVL_INFO)
 		return;
 	va_start(ap, fmt);
-	log_line(fmt, ap);
+	log_line(LOG_LVL_INFO, fmt, ap);
 	va_end(ap);
 }
 
@@ -99,7 +205,7 @@ log_warn(const char *fmt, ...)
 	if (log_level > LOG_LVL_WARN)
 		return;
 	va_start(ap, fmt);
-	log_line(fmt, ap);
+	log_line(LOG_LVL_WARN, fmt, ap);
 	va_end(ap);
 }
 
@@ -109,7 +215,7 @@ log_error(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	log_line(fmt, ap);
+	log_line(LOG_LVL_ERROR, fmt, ap);
 	va_end(ap);
 }
 
@@ -119,7 +225,7 @@ fatal(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	log_line(fmt, ap);
+	log_line(LOG_LVL_ERROR, fmt, ap);
 	va_end(ap);
 	exit(EXIT_FATAL);
 }

@@ -18,11 +18,45 @@ enum log_level {
 };
 
 /* name stands before every line ("foray-host"); kept by reference. The
- * starting level is INFO, or DEBUG when FORAY_DEBUG is set and not empty. */
+ * starting level is INFO, or DEBUG when FORAY_DEBUG is set and not empty.
+ * FORAY_LOG=json makes each line an object: time (RFC 3339, UTC), level,
+ * program, the ids that are known, message. */
 void log_init(const char *name);
 void log_set_level(enum log_level level);
 /* Send lines to fd instead of stderr (the log keeps the descriptor). */
 void log_set_fd(int fd);
+
+/*
+ * Ids: what a line is about, as far as it is known. They are said in lines of
+ * JSON (FORAY_LOG=json) and nowhere else; whoever begins to work on something
+ * sets them, and puts back what was there before when it is done:
+ *
+ *	log_ids_get(&old);
+ *	log_id(LOG_ID_WORKER, "w3");
+ *	...
+ *	log_ids_set(&old);
+ */
+enum log_id {
+	LOG_ID_RUN,
+	LOG_ID_HOST,
+	LOG_ID_SUBTASK,
+	LOG_ID_ATTEMPT, /* a number, as text */
+	LOG_ID_WORKER,
+	LOG_ID_CALL, /* of a worker: "model-4", "audit-17", "fetch-1" */
+	LOG_IDS
+};
+#define LOG_ID_MAX 64
+struct log_ids {
+	char v[LOG_IDS][LOG_ID_MAX + 1];
+};
+/* A copy, cut to LOG_ID_MAX bytes; NULL or "": none. */
+void log_id(enum log_id which, const char *value);
+/* The same: prefix (may be "") and a number; 0: none. */
+void log_id_number(enum log_id which, const char *prefix, uint64_t n);
+void log_ids_get(struct log_ids *ret);
+void log_ids_set(const struct log_ids *ids);
+/* Is each line a JSON object? Nothing else belongs to stderr then. */
+bool log_is_json(void);
 
 void log_debug(const char *fmt, ...) printflike(1, 2);
 void log_info(const char *fmt, ...) printflike(1, 2);

@@ -76,6 +76,7 @@ struct loop {
 	bool in_round;
 	bool stopped;
 	int value;
+	uint64_t busy_max_us;
 	/* The set of this round; polled[i] belongs to items[i]. */
 	zmq_pollitem_t *items;
 	struct loop_watch **polled;
@@ -103,6 +104,24 @@ loop_now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+static uint64_t
+now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+uint64_t
+loop_busy_max_us(struct loop *l)
+{
+	uint64_t max = l->busy_max_us;
+
+	l->busy_max_us = 0;
+	return max;
 }
 
 struct loop *
@@ -487,12 +506,14 @@ run_deferred(struct loop *l)
 int
 loop_once(struct loop *l, int timeout_ms)
 {
+	uint64_t start, busy;
 	int r;
 
 	assert(!l->in_round);
 	l->in_round = true;
 	build_set(l);
 	r = wait_for_events(l, wait_ms(l, timeout_ms));
+	start = now_us();
 	if (r >= 0) {
 		run_timers(l);
 		run_events(l);
@@ -500,6 +521,9 @@ loop_once(struct loop *l, int timeout_ms)
 	}
 	l->in_round = false;
 	bury(l);
+	busy = now_us() - start;
+	if (busy > l->busy_max_us)
+		l->busy_max_us = busy;
 	return r < 0 ? r : 0;
 }
 

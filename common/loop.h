@@ -41,6 +41,8 @@ void loop_stop(struct loop *l, int value);
 /* One round, waiting at most timeout_ms (-1: until something comes). */
 int loop_once(struct loop *l, int timeout_ms);
 uint64_t loop_now_ms(void);
+/* The longest time that a round's callbacks took since the last call, in us. */
+uint64_t loop_busy_max_us(struct loop *l);
 
 struct loop_watch *loop_fd_add(
     struct loop *l, int fd, unsigned events, loop_fd_cb cb, void *ctx);

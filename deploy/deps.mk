@@ -2,7 +2,8 @@
 
 DEPS := gcc libc6-dev make pkg-config libzmq3-dev libmsgpack-dev libbsd-dev \
 	libjansson-dev libutf8proc-dev libsqlite3-dev libseccomp-dev \
-	libsodium-dev libcurl4-openssl-dev bubblewrap git ripgrep python3
+	libsodium-dev libcurl4-openssl-dev libmicrohttpd-dev bubblewrap git \
+	ripgrep python3
 DEPS_TEST := libcmocka-dev nodejs procps cmake tmux python3-venv \
 	python3-setuptools python3-pytest python3-yaml python3-jsonschema \
 	binutils slurmctld slurmd slurm-client munge

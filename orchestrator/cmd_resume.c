@@ -9,9 +9,11 @@
 #include "common/num.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
+#include "orchestrator/metrics/endpoint.h"
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/fleet.h"
 #include "orchestrator/run/run.h"
+#include "proto/label.h"
 
 #define HINT_MAX 1000 /* as a hypothesis */
 
@@ -19,7 +21,9 @@ enum {
 	OPT_JSON = 256,
 	OPT_SANDBOX,
 	OPT_ALLOW_NET,
-	OPT_ASK
+	OPT_ASK,
+	OPT_LABEL,
+	OPT_METRICS
 };
 
 static int cmd_resume_main(int argc, char **argv);
@@ -28,8 +32,9 @@ static int cmd_replay_main(int argc, char **argv);
 const struct cmd cmd_resume = {
 	.name = "resume",
 	.synopsis = "[-n WORKERS] [BUDGETS] [--sandbox KIND] "
-		    "[--allow-net HOST]... [--ask HOW] [--listen ENDPOINT] "
-		    "[--json] [RUN] [HINT]",
+		    "[--allow-net HOST]... [--ask HOW] [--label LABEL]... "
+		    "[--metrics ENDPOINT] [--listen ENDPOINT] [--json] [RUN] "
+		    "[HINT]",
 	.purpose = "Carry on after a crash, an interrupt or a spent budget",
 	.help =
 	    "  -n, --workers N       workers at once (as before)\n"
@@ -40,7 +45,9 @@ const struct cmd cmd_resume = {
 	    "      --allow-net HOST[:PORT]\n"
 	    "                        one more host that commands may reach\n"
 	    "      --ask HOW         what the rules ask for: prompt, deny, "
-	    "allow\n" FLEET_HELP
+	    "allow\n"
+	    "      --label LABEL, --metrics ENDPOINT\n"
+	    "                        as for run; to be said again\n" FLEET_HELP
 	    "      --json            one event a line on stdout\n\n"
 	    "What is finished is kept, what was answered is not asked again. "
 	    "A HINT is tried\nas one more hypothesis.\n",
@@ -76,6 +83,11 @@ set_limit(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case OPT_ALLOW_NET:
 		strv_add(&o->allow_net, arg);
 		break;
+	case OPT_LABEL:
+		return labels_add(&o->labels, arg, "--label", e);
+	case OPT_METRICS:
+		o->metrics = arg;
+		return endpoint_check(arg, e);
 	case OPT_ASK:
 		return approve_option(o, arg, e);
 	case OPT_JSON:
@@ -104,6 +116,8 @@ options(
 		{ "max-tokens", required_argument, NULL, CMD_MAX_TOKENS },
 		{ "max-usd", required_argument, NULL, CMD_MAX_USD },
 		{ "allow-net", required_argument, NULL, OPT_ALLOW_NET },
+		{ "label", required_argument, NULL, OPT_LABEL },
+		{ "metrics", required_argument, NULL, OPT_METRICS },
 		FLEET_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
@@ -159,6 +173,7 @@ cmd_resume_main(int argc, char **argv)
 	o.resume = id;
 	r = run_main(&o, NULL);
 	strv_clear(&o.allow_net);
+	strv_clear(&o.labels);
 	free(id);
 	return r;
 }

@@ -17,10 +17,12 @@
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
+#include "orchestrator/metrics/endpoint.h"
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/fleet.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/run/topology.h"
+#include "proto/label.h"
 
 #define MAX_TASK (128u << 10)
 
@@ -36,7 +38,9 @@ enum {
 	OPT_BRANCH,
 	OPT_JSON,
 	OPT_SANDBOX,
-	OPT_ALLOW_NET
+	OPT_ALLOW_NET,
+	OPT_LABEL,
+	OPT_METRICS
 };
 
 static const struct option options[] = {
@@ -62,6 +66,8 @@ static const struct option options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
 	{ "allow-net", required_argument, NULL, OPT_ALLOW_NET },
+	{ "label", required_argument, NULL, OPT_LABEL },
+	{ "metrics", required_argument, NULL, OPT_METRICS },
 	FLEET_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -100,6 +106,9 @@ static const char help[] =
     "      --branch NAME     commit it on a new branch instead\n"
     "      --sandbox KIND    bwrap; or container: one layer less, where no\n"
     "                        namespaces can be had (foray(1), SANDBOX)\n" FLEET_HELP
+    "      --label LABEL         only hosts that have it (more: again)\n"
+    "      --metrics ENDPOINT    Prometheus metrics: :PORT (loopback), "
+    "HOST:PORT, unix:/PATH\n"
     "      --json            one event a line on stdout\n\n"
     "The path of the verified patch goes to stdout, progress to stderr. When "
     "all\ntests pass, a TASK and a model are needed: it writes a test that shows "
@@ -204,6 +213,11 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case OPT_ALLOW_NET:
 		strv_add(&o->allow_net, arg);
 		break;
+	case OPT_LABEL:
+		return labels_add(&o->labels, arg, "--label", e);
+	case OPT_METRICS:
+		o->metrics = arg;
+		return endpoint_check(arg, e);
 	case OPT_ASK:
 		return approve_option(o, arg, e);
 	case 'n':
@@ -306,6 +320,7 @@ out:
 	strv_clear(&o.checks);
 	strv_clear(&o.protect);
 	strv_clear(&o.allow_net);
+	strv_clear(&o.labels);
 	free(task);
 	free(replay);
 	return ret;

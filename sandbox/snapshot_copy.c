@@ -49,19 +49,6 @@ copying_clear(struct copying *k)
 	copier_clear(&k->copier);
 }
 
-static struct timespec
-from_ns(int64_t v)
-{
-	struct timespec t = { .tv_sec = v / 1000000000,
-		.tv_nsec = v % 1000000000 };
-
-	if (t.tv_nsec < 0) {
-		t.tv_nsec += 1000000000;
-		t.tv_sec--;
-	}
-	return t;
-}
-
 static void
 take_stat(struct snap_entry *en, const struct stat *st)
 {
@@ -203,7 +190,7 @@ static int
 copy_link(struct copying *k, struct snap_entry *en, int at, const char *name)
 {
 	struct stat st = { .st_mode = S_IFLNK,
-		.st_mtim = from_ns(en->mtime_ns) };
+		.st_mtim = snap_from_ns(en->mtime_ns) };
 
 	if (symlinkat(en->target, at, name) < 0)
 		return -errno;
@@ -288,7 +275,7 @@ snap_copy_finish(struct snap_copy *c, struct err *e)
 			continue;
 		memset(&st, 0, sizeof st);
 		st.st_mode = S_IFDIR | en->mode;
-		st.st_mtim = from_ns(en->mtime_ns);
+		st.st_mtim = snap_from_ns(en->mtime_ns);
 		at = cursor_parent(&k.dst, en->path, &name);
 		r = at < 0 ? at : copy_finish(at, name, k.uid, &st);
 		if (r < 0)

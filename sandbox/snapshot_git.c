@@ -135,9 +135,12 @@ static int
 pack(struct snap_git *g, const char *dir, const char *tree, struct err *e)
 {
 	struct gitrun run = { .timeout_ms = PACK_TIMEOUT_MS };
-	char *line = xasprintf("%s\n", g->commit), *base;
+	char *line, *base;
 	int r;
 
+	if (g->objects == NULL)
+		return err_set(e, -ENOENT, "there are no objects to pack");
+	line = xasprintf("%s\n", g->commit);
 	base = path_join(dir, "objects/pack/pack");
 	strv_addl(&run.args, "-c", "core.compression=1", "-c",
 	    "pack.writeReverseIndex=false", "pack-objects", "-q", "--revs",
@@ -149,6 +152,54 @@ pack(struct snap_git *g, const char *dir, const char *tree, struct err *e)
 	gitrun_clear(&run);
 	free(base);
 	free(line);
+	return r;
+}
+
+/* Does the commit have all that it names? */
+static int
+find_all(struct snap_git *g, const char *dir, const char *tree, struct err *e)
+{
+	struct gitrun run = { .timeout_ms = PACK_TIMEOUT_MS };
+	int r;
+
+	strv_addl(&run.args, "rev-list", "--objects", "--quiet", g->commit,
+	    (char *)NULL);
+	r = in_new(g, dir, tree, &run, e);
+	gitrun_clear(&run);
+	return r;
+}
+
+int
+snap_git_check(struct snap_git *g, const char *tree, struct err *e)
+{
+	char *dir = path_join(tree, ".git");
+	int r = g->commit != NULL ? find_all(g, dir, tree, e) : 0;
+
+	free(dir);
+	return r;
+}
+
+/* The pack file that came from elsewhere: its index is made here, which
+ * checks every object, and nothing may be missing. */
+static int
+take_pack(struct snap_git *g, const char *dir, const char *tree, struct err *e)
+{
+	struct gitrun run = { .timeout_ms = PACK_TIMEOUT_MS };
+	char *dst = path_joinf(dir, "objects/pack/pack-%s.pack", g->commit);
+	int r = 0;
+
+	if (rename(g->pack, dst) < 0)
+		r = err_set(e, -errno, "move %s to %s: %s", g->pack, dst,
+		    strerror(errno));
+	if (r == 0) {
+		strv_addl(&run.args, "-c", "pack.writeReverseIndex=false",
+		    "index-pack", dst, (char *)NULL);
+		r = in_new(g, dir, tree, &run, e);
+		gitrun_clear(&run);
+	}
+	if (r == 0)
+		r = find_all(g, dir, tree, e);
+	free(dst);
 	return r;
 }
 
@@ -231,6 +282,36 @@ give_away(const char *dir, struct err *e)
 }
 
 int
+snap_git_from_state(const char *state, struct snap_git *ret)
+{
+	struct snap_git g = { 0 };
+	const char *hex;
+	size_t n;
+
+	if (text_starts(state, "commit ")) {
+		hex = state + strlen("commit ");
+		n = strspn(hex, "0123456789abcdef");
+		if (hex[n] != '\0' || (n != 40 && n != 64))
+			return -EINVAL;
+		g.commit = xstrdup(hex);
+		g.sha256 = n == 64;
+	} else if (strcmp(state, "empty sha256") == 0) {
+		g.sha256 = true;
+	} else if (strcmp(state, "none") == 0 ||
+	    text_starts(state, "broken ")) {
+		*ret = g;
+		ret->state = xstrdup(state);
+		return 0;
+	} else if (strcmp(state, "empty sha1") != 0) {
+		return -EINVAL;
+	}
+	g.gitdir = xstrdup(".git");
+	g.state = xstrdup(state);
+	*ret = g;
+	return 0;
+}
+
+int
 snap_git_make(
     struct snap_git *g, const char *tree, const char *old_tree, struct err *e)
 {
@@ -260,7 +341,8 @@ snap_git_make(
 	if (fresh)
 		r = make_empty(g, dir, e);
 	if (fresh && r == 0 && g->commit != NULL)
-		r = pack(g, dir, tree, e);
+		r = g->pack != NULL ? take_pack(g, dir, tree, e)
+				    : pack(g, dir, tree, e);
 	if (r == 0 && g->commit != NULL)
 		r = index_files(g, dir, tree, fresh, e);
 	if (r == 1) { /* objects are missing, or worse */

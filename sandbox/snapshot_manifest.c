@@ -267,6 +267,16 @@ manifest_read(char *text, size_t len, struct manifest *ret)
 	return 0;
 }
 
+int
+manifest_line(char *line, size_t len, struct snap_list *l)
+{
+	struct reader r = { .s = line, .bad = strlen(line) != len };
+
+	if (!r.bad)
+		read_entry(&r, l);
+	return r.bad || *r.s != '\0' ? -EINVAL : 0;
+}
+
 /* --- the id -----------------------------------------------------------------
  */
 

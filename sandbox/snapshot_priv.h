@@ -9,7 +9,6 @@
 #define SNAP_ID_LEN 32
 #define SKIPPED_MAX 100
 
-/* One path of a tree. */
 /* Nanoseconds since 1970. */
 static inline int64_t
 snap_ns(const struct timespec *t)
@@ -17,6 +16,21 @@ snap_ns(const struct timespec *t)
 	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
 }
 
+/* And back. */
+static inline struct timespec
+snap_from_ns(int64_t v)
+{
+	struct timespec t = { .tv_sec = v / 1000000000,
+		.tv_nsec = v % 1000000000 };
+
+	if (t.tv_nsec < 0) {
+		t.tv_nsec += 1000000000;
+		t.tv_sec--;
+	}
+	return t;
+}
+
+/* One path of a tree. */
 struct snap_entry {
 	char *path;
 	char type;  /* f file, l link, d directory, u file that can't be read */
@@ -54,6 +68,8 @@ void snap_list_clear(struct snap_list *l);
 void manifest_write(const struct manifest *m, struct buf *dst);
 /* -EINVAL when it is not one of ours. */
 int manifest_read(char *text, size_t len, struct manifest *ret);
+/* One of its lines but the first, with its newline, added to l. -EINVAL. */
+int manifest_line(char *line, size_t len, struct snap_list *l);
 void manifest_clear(struct manifest *m);
 /* The id of this content: 32 hex digits; yours. */
 char *manifest_id(const struct manifest *m, uid_t owner);
@@ -84,7 +100,9 @@ struct snap_git {
 	char *objects;
 	char *commit; /* NULL: none yet */
 	bool sha256;
-	char *state; /* "none", "empty sha1", "commit HEX", "broken WHY" */
+	char *state;      /* "none", "empty sha1", "commit HEX", "broken WHY" */
+	const char *pack; /* a pack file with the commit, taken instead of
+			     objects; or NULL. Borrowed. */
 };
 /* Finds it and asks for HEAD; root/.git may be anything. Fails only where git
  * itself can't be run for another reason than being absent. */
@@ -93,11 +111,17 @@ void snap_git_clear(struct snap_git *g);
 /* Those of paths that the index has. */
 void snap_git_tracked(const struct snap_git *g, const char *root,
     const struct strv *paths, struct strv *ret);
+/* From the state alone, as a manifest has it; -EINVAL when that can't be. No
+ * gitdir where there is to be no repository. */
+int snap_git_from_state(const char *state, struct snap_git *ret);
 /* TREE/.git, from the last snapshot's one (old_tree) when its commit is the
  * same, else from the user's objects. Where objects are missing there is none
  * in the end and state says so. */
 int snap_git_make(
     struct snap_git *g, const char *tree, const char *old_tree, struct err *e);
+
+/* Does TREE/.git have all that the commit names? 1: no, state says why. */
+int snap_git_check(struct snap_git *g, const char *tree, struct err *e);
 
 /* snapshot_copy.c */
 struct snap_copy {
@@ -116,6 +140,9 @@ int snap_copy_finish(struct snap_copy *c, struct err *e);
  * time stamp too young to trust), while they are few. */
 int snap_rehash(struct snap_copy *c);
 
+/* snapshot_cache.c: as snapshot_hold(), but not a use. */
+int snap_hold(const char *store, const char *id, int *ret_fd, struct err *e);
+
 /* snapshot_store.c */
 struct snap_store {
 	char *dir;
@@ -130,6 +157,20 @@ void snap_store_path(struct snap_store *st, const char *root);
 int snap_store_tmp(struct snap_store *st, struct err *e);
 char *snap_store_tree(const struct snap_store *st, const char *id); /* yours */
 char *snap_boot_id(void);
+bool snap_is_id(const char *s);
+/* What is listed in ID/manifest; the tree is not looked at. */
+int snap_store_manifest(
+    const struct snap_store *st, const char *id, struct manifest *ret);
+/* All ids, the one that was used last first. */
+struct snap_ids {
+	struct snap_id {
+		char id[SNAP_ID_LEN + 1];
+		int64_t used_ns;
+	} * v;
+	size_t n;
+};
+void snap_store_ids(const struct snap_store *st, struct snap_ids *ret);
+void snap_ids_clear(struct snap_ids *ids);
 /* By its id, when it is there and whole. */
 bool snap_store_get(
     struct snap_store *st, const char *id, struct manifest *ret);

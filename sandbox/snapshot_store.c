@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -138,11 +139,69 @@ is_whole(const struct manifest *m, const char *tree)
 	return ok;
 }
 
-static bool
-is_id(const char *s)
+bool
+snap_is_id(const char *s)
 {
 	return strspn(s, "0123456789abcdef") == SNAP_ID_LEN &&
 	    s[SNAP_ID_LEN] == '\0';
+}
+
+int
+snap_store_manifest(
+    const struct snap_store *st, const char *id, struct manifest *ret)
+{
+	char *path = path_joinf(st->dir, "%s/manifest", id);
+	int r;
+
+	r = read_manifest(path, ret);
+	if (r == 0 && strcmp(ret->id, id) != 0) {
+		manifest_clear(ret);
+		r = -EINVAL;
+	}
+	free(path);
+	return r;
+}
+
+static int
+id_cmp(const void *a, const void *b)
+{
+	const struct snap_id *x = a, *y = b;
+
+	if (x->used_ns != y->used_ns)
+		return x->used_ns > y->used_ns ? -1 : 1;
+	return strcmp(x->id, y->id);
+}
+
+void
+snap_store_ids(const struct snap_store *st, struct snap_ids *ret)
+{
+	struct dirent *d;
+	struct stat sb;
+	DIR *dir;
+
+	memset(ret, 0, sizeof *ret);
+	dir = opendir(st->dir);
+	while (dir != NULL && (d = readdir(dir)) != NULL) {
+		if (!snap_is_id(d->d_name) ||
+		    fstatat(dirfd(dir), d->d_name, &sb, AT_SYMLINK_NOFOLLOW) <
+			0 ||
+		    !S_ISDIR(sb.st_mode))
+			continue;
+		ret->v = xreallocarray(ret->v, ret->n + 1, sizeof *ret->v);
+		memcpy(ret->v[ret->n].id, d->d_name, SNAP_ID_LEN + 1);
+		ret->v[ret->n++].used_ns = snap_ns(&sb.st_mtim);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	if (ret->n > 1)
+		qsort(ret->v, ret->n, sizeof *ret->v, id_cmp);
+}
+
+void
+snap_ids_clear(struct snap_ids *ids)
+{
+	free(ids->v);
+	memset(ids, 0, sizeof *ids);
 }
 
 /* by-path/HASH.m: as ID/manifest, with the times and inodes of this path where
@@ -186,17 +245,8 @@ is_there(const struct snap_store *st, const char *id)
 bool
 snap_store_get(struct snap_store *st, const char *id, struct manifest *ret)
 {
-	char *path;
-	bool ok;
-
-	if (!is_id(id) || !is_there(st, id))
-		return false;
-	path = path_joinf(st->dir, "%s/manifest", id);
-	ok = read_manifest(path, ret) == 0 && strcmp(ret->id, id) == 0;
-	if (!ok)
-		manifest_clear(ret);
-	free(path);
-	return ok;
+	return snap_is_id(id) && is_there(st, id) &&
+	    snap_store_manifest(st, id, ret) == 0;
 }
 
 bool
@@ -213,7 +263,7 @@ snap_store_load(struct snap_store *st, struct manifest *ret)
 		goto out;
 	if (b.len > 0 && b.data[b.len - 1] == '\n')
 		b.data[--b.len] = '\0';
-	if (!is_id(buf_str(&b)) || read_last(st, b.data, &m) < 0)
+	if (!snap_is_id(buf_str(&b)) || read_last(st, b.data, &m) < 0)
 		goto out;
 	tree = snap_store_tree(st, m.id);
 	ok = lstat(tree, &sb) == 0 && S_ISDIR(sb.st_mode) &&

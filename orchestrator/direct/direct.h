@@ -37,6 +37,7 @@ struct direct {
 	struct livetree tree;
 	struct stat dir;        /* where its directory stands */
 	struct snapshot snap;   /* copy */
+	int hold;               /* of it: no sweep takes it */
 	struct overlay overlay; /* copy, backend bwrap */
 	int copy_lock;       /* its directory is ours as long as it is open */
 	struct onelayer one; /* backend container */

@@ -15,6 +15,7 @@
 #include "sandbox/container.h"
 #include "sandbox/limits.h"
 #include "sandbox/lockdir.h"
+#include "sandbox/snapshot_cache.h"
 #include "sandbox/stage.h"
 
 #define COPY_PREFIX "foray-copy-"
@@ -25,6 +26,7 @@ direct_clear(struct direct *d)
 	if (d->overlay.dir != NULL)
 		(void)path_rmtree(d->overlay.dir, NULL);
 	fd_close(&d->copy_lock);
+	fd_close(&d->hold);
 	overlay_clear(&d->overlay);
 	onelayer_clear(&d->one);
 	snapshot_clear(&d->snap);
@@ -54,6 +56,8 @@ make_copy(struct direct *d, struct err *e)
 	strv_extend(&hidden, &d->view.hide_files);
 	o.hide = &hidden;
 	r = snapshot_create(d->tree.root, &o, &d->snap, e);
+	if (r == 0)
+		r = snapshot_hold(store, d->snap.id, &d->hold, e);
 	strv_clear(&hidden);
 	free(store);
 	free(cache);
@@ -230,7 +234,9 @@ int
 direct_make(
     const struct direct_request *q, bool tty, struct direct *ret, struct err *e)
 {
-	struct direct d = { .q = q, .copy_lock = -1, .one.lock = -1 };
+	struct direct d = {
+		.q = q, .copy_lock = -1, .hold = -1, .one.lock = -1
+	};
 	char *home = NULL;
 	int r;
 

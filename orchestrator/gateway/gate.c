@@ -146,6 +146,17 @@ gate_refused(struct gate *g, uint64_t wait_ms)
 	return open;
 }
 
+size_t
+gate_queued(const struct gate *g)
+{
+	const struct gate_wait *w;
+	size_t n = 0;
+
+	TAILQ_FOREACH (w, &g->waits, entry)
+		n++;
+	return n;
+}
+
 unsigned
 gate_strikes(const struct gate *g)
 {

@@ -35,6 +35,8 @@ void gate_leave(struct gate *g, bool ok);
  * open until now. */
 bool gate_refused(struct gate *g, uint64_t wait_ms);
 
+/* Those that wait. */
+size_t gate_queued(const struct gate *g);
 /* Refusals in a row. */
 unsigned gate_strikes(const struct gate *g);
 const struct limiter *gate_limiter(const struct gate *g);

@@ -10,10 +10,10 @@
 #include "common/loop.h"
 #include "orchestrator/gateway/convs.h"
 #include "orchestrator/gateway/gateway.h"
+#include "orchestrator/gateway/price.h"
 #include "orchestrator/store/transcript.h"
 
 #define LATE_MAX 8192
-#define TOKENS_MAX 1000000000       /* of one reply */
 #define REPLY_MAX ((size_t)1 << 20) /* MODEL_RESULT's message */
 #define TURN_MAX_RECORDED 64
 
@@ -31,6 +31,7 @@ struct call {
 	char *subtask;
 	unsigned attempt;
 	uint64_t turn;
+	uint64_t since_ms;
 	unsigned char digest[HASH_LEN];
 	struct ledger *ledger; /* NULL: the subtask is gone */
 	struct amount reserved;
@@ -87,6 +88,28 @@ const struct provider *
 gateway_provider(const struct gateway *g)
 {
 	return &g->provider;
+}
+
+size_t
+gateway_waiting(const struct gateway *g)
+{
+	const struct call *c;
+	size_t n = 0;
+
+	TAILQ_FOREACH (c, &g->calls, entry)
+		n += c->state == CALL_WAITING;
+	return n;
+}
+
+/* Lines that follow are about this call; *old is what was before. */
+static void
+call_ids(const struct call *c, struct log_ids *old)
+{
+	log_ids_get(old);
+	log_id(LOG_ID_WORKER, c->conv->worker);
+	log_id(LOG_ID_SUBTASK, c->subtask);
+	log_id_number(LOG_ID_ATTEMPT, "", c->attempt);
+	log_id_number(LOG_ID_CALL, "model-", c->turn);
 }
 
 static void
@@ -217,24 +240,6 @@ write_transcript(struct call *c, struct err *e)
 
 /* --- the end of a call --------------------------------------------------- */
 
-/* What a server counts is its word; sums and messages must hold it. */
-static uint64_t
-sane(uint64_t tokens)
-{
-	return tokens < TOKENS_MAX ? tokens : TOKENS_MAX;
-}
-
-static void
-spend_of(struct spend *s, const struct usage *u, uint64_t micro)
-{
-	s->in_tokens = sane(u->in_tokens);
-	s->out_tokens = sane(u->out_tokens);
-	s->cached_tokens = sane(u->cached);
-	s->cache_write_tokens = sane(u->cache_write);
-	s->reasoning_tokens = sane(u->reasoning);
-	s->micro = micro;
-}
-
 /* What was thrown away before it is paid for already: on_lost(). */
 static int
 settle(struct call *c, const struct spend *s, struct err *e)
@@ -253,6 +258,7 @@ accepted(struct call *c, struct provider_answer *a)
 		.subtask = c->subtask,
 		.turn = c->turn,
 		.ms = a->ms,
+		.whole_ms = loop_now_ms() - c->since_ms,
 		.requests = a->requests,
 		.spend.calls = 1 };
 	struct err e;
@@ -261,7 +267,7 @@ accepted(struct call *c, struct provider_answer *a)
 
 	g->warm = true;
 	if (a->usage.given)
-		spend_of(&note.spend, &a->usage, a->micro);
+		price_spend(&note.spend, &a->usage, a->micro);
 	else
 		note.spend = (struct spend){ .calls = 1,
 			.in_tokens = c->reserved.in_tokens,
@@ -331,7 +337,7 @@ on_lost(void *ctx, const struct usage *u, uint64_t micro)
 	struct spend s = { 0 };
 	struct err e;
 
-	spend_of(&s, u, micro);
+	price_spend(&s, u, micro);
 	if (record(c, "lost", NULL, &s, &a, &e) < 0) {
 		g->ops.failed(g->ops.ctx, &e);
 		return false;
@@ -345,7 +351,9 @@ on_done(void *ctx, struct provider_answer *a)
 {
 	struct call *c = ctx;
 	struct gateway *g = c->g;
+	struct log_ids old;
 
+	call_ids(c, &old);
 	c->handle = NULL;
 	check_size(a);
 	if (a->message != NULL)
@@ -353,6 +361,7 @@ on_done(void *ctx, struct provider_answer *a)
 	else
 		refused(c, a);
 	call_free(c);
+	log_ids_set(&old);
 	pump(g);
 }
 
@@ -406,6 +415,7 @@ try_call(struct call *c)
 		.lost = on_lost,
 		.done = on_done,
 		.ctx = c };
+	struct log_ids old;
 	void *handle = NULL;
 	struct err e;
 	int r;
@@ -429,7 +439,9 @@ try_call(struct call *c)
 		return true;
 	c->state = CALL_ASKED;
 	g->asked++;
+	call_ids(c, &old);
 	g->provider.ask(g->provider.self, &q, &handle);
+	log_ids_set(&old);
 	if (handle != NULL)
 		c->handle = handle;
 	return true;
@@ -510,6 +522,7 @@ new_call(struct gateway *g, struct conv *v, const char *subtask,
 	c->subtask = xstrdup(subtask);
 	c->attempt = attempt;
 	c->turn = q->turn;
+	c->since_ms = loop_now_ms();
 	c->ledger = l;
 	memcpy(c->digest, v->digest, HASH_LEN);
 	TAILQ_INSERT_TAIL(&g->calls, c, entry);

@@ -26,7 +26,8 @@ struct gateway;
 /* A reply that was accepted and recorded. */
 struct gateway_note {
 	const char *worker, *subtask;
-	uint64_t turn, ms;
+	uint64_t turn, ms; /* ms: of the accepted request */
+	uint64_t whole_ms; /* since the worker's message came */
 	unsigned requests; /* made for it, refused ones included */
 	struct spend spend;
 	bool recorded; /* served from the record: nothing was spent */
@@ -60,6 +61,8 @@ void gateway_free(struct gateway *g);
 void gateway_ask(struct gateway *g, const char *worker, const char *subtask,
     unsigned attempt, struct ledger *l, const struct msg_model *q);
 void gateway_worker_gone(struct gateway *g, const char *worker);
+/* Calls that wait for the budget, or for the first one. */
+size_t gateway_waiting(const struct gateway *g);
 const struct provider *gateway_provider(const struct gateway *g);
 
 #endif

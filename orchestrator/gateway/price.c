@@ -2,6 +2,7 @@
 
 #include "orchestrator/gateway/price.h"
 
+#define TOKENS_MAX 1000000000 /* of one reply */
 #define USD_MAX 1e6
 
 __extension__ typedef unsigned __int128 wide;
@@ -125,4 +126,22 @@ price_cost(const struct price *p, const struct usage *u)
 	    (wide)u->out_tokens * p->out;
 	sum = sum / 1000000 + (sum % 1000000 > 0);
 	return sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
+}
+
+/* What a server counts is its word; sums and messages must hold it. */
+static uint64_t
+sane(uint64_t tokens)
+{
+	return tokens < TOKENS_MAX ? tokens : TOKENS_MAX;
+}
+
+void
+price_spend(struct spend *s, const struct usage *u, uint64_t micro)
+{
+	s->in_tokens = sane(u->in_tokens);
+	s->out_tokens = sane(u->out_tokens);
+	s->cached_tokens = sane(u->cached);
+	s->cache_write_tokens = sane(u->cache_write);
+	s->reasoning_tokens = sane(u->reasoning);
+	s->micro = micro;
 }

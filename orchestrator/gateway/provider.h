@@ -46,6 +46,23 @@ struct provider_ask {
 	void *ctx;
 };
 
+/* Requests by the class of the HTTP status that came. */
+enum provider_class {
+	CLASS_2XX,
+	CLASS_4XX, /* without 429 */
+	CLASS_429,
+	CLASS_5XX,
+	CLASS_NONE, /* no connection, or the reply broke off */
+	PROVIDER_CLASSES
+};
+
+struct provider_state {
+	uint64_t requests[PROVIDER_CLASSES];
+	uint64_t retries;           /* requests to be made again */
+	uint64_t queued, in_flight; /* at the limiter, now */
+	uint64_t width;             /* of it, now */
+};
+
 struct provider {
 	const char *name;              /* "builtin", "openai/gpt-x" */
 	const struct dialect *dialect; /* NULL: wants no wires */
@@ -59,6 +76,8 @@ struct provider {
 	/* How many edits there are to try, and how many of them are done with;
 	 * false: not known. May be NULL. */
 	bool (*outlook)(void *self, uint64_t *ret_total, uint64_t *ret_done);
+	/* For the metrics. May be NULL: nothing is asked over a network. */
+	void (*state)(void *self, struct provider_state *ret);
 	/* The worker will ask no more; may be NULL. */
 	void (*worker_gone)(void *self, const char *worker);
 	void (*free)(void *self);

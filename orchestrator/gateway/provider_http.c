@@ -77,6 +77,18 @@ used(const struct ask *a, const struct reply *r)
 	return u;
 }
 
+static enum provider_class
+class_of(const struct fault *f)
+{
+	if (f->kind == FAULT_NONE)
+		return CLASS_2XX;
+	if (f->status == 429)
+		return CLASS_429;
+	return f->status / 100 == 4 ? CLASS_4XX
+	    : f->status / 100 == 5  ? CLASS_5XX
+				    : CLASS_NONE;
+}
+
 static void
 on_attempt(void *ctx, struct attempt *t)
 {
@@ -88,6 +100,7 @@ on_attempt(void *ctx, struct attempt *t)
 	bool fine = t->fault.kind == FAULT_NONE, begun = t->begun;
 	struct usage lost = t->reply.usage;
 
+	s->requests[class_of(&t->fault)]++;
 	if (t->reply.usage.given)
 		guess_learn(&s->guess, a->bytes, t->reply.usage.in_tokens);
 	if (fine && t->reply.stop == STOP_FILTER)
@@ -219,6 +232,7 @@ server_ask(void *self, const struct provider_ask *q, void **ret_call)
 
 	if (q->n > 0)
 		memcpy(wires, q->wires, q->n * sizeof(struct wire *));
+	log_ids_get(&a->ids);
 	a->s = s;
 	a->q = *q;
 	a->q.worker = NULL;
@@ -241,6 +255,18 @@ server_cancel(void *self unused_arg, void *call)
 		a->gone = true;
 	else
 		ask_free(a);
+}
+
+static void
+server_state(void *self, struct provider_state *ret)
+{
+	const struct server *s = self;
+
+	memcpy(ret->requests, s->requests, sizeof ret->requests);
+	ret->retries = s->retries;
+	ret->queued = gate_queued(s->gate);
+	ret->in_flight = gate_limiter(s->gate)->in_flight;
+	ret->width = (uint64_t)gate_limiter(s->gate)->width;
 }
 
 static void
@@ -282,6 +308,7 @@ provider_http(struct provider *ret, struct endpoint *ep, struct http *h,
 		.ask = server_ask,
 		.cancel = server_cancel,
 		.estimate = server_estimate,
+		.state = server_state,
 		.free = server_free,
 		.self = s,
 	};

@@ -7,6 +7,7 @@
 
 #include <sys/queue.h>
 
+#include "common/log.h"
 #include "orchestrator/gateway/attempt.h"
 #include "orchestrator/gateway/gate.h"
 #include "orchestrator/gateway/guess.h"
@@ -29,7 +30,8 @@ struct server {
 	uint64_t output;  /* most that the server takes; 0: not known */
 	uint64_t seed;
 	char *name;
-	char cache_key[32]; /* "": not sent */
+	char cache_key[32];                           /* "": not sent */
+	uint64_t retries, requests[PROVIDER_CLASSES]; /* for server_state() */
 	void (*planned)(void *ctx, const struct fault *why, uint64_t ms);
 	void *planned_ctx;
 };
@@ -37,6 +39,7 @@ struct server {
 struct ask {
 	TAILQ_ENTRY(ask) entry;
 	struct server *s;
+	struct log_ids ids;    /* of whom it is for */
 	struct provider_ask q; /* wires is our array; late is ours; no conv */
 	struct gate_wait wait;
 	struct attempt attempt;

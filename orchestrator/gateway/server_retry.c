@@ -126,13 +126,18 @@ static void
 announce(struct ask *a, struct fault *why, uint64_t ms, bool tell)
 {
 	struct server *s = a->s;
+	struct log_ids old;
 	char wait[64];
 
+	s->retries++;
+	log_ids_get(&old);
+	log_ids_set(&a->ids);
 	fault_scrub(why->text, s->ep->key);
 	if (tell)
 		log_info("%s: %s: %s; again in %s", s->name,
 		    fault_name(why->kind), why->text,
 		    fault_wait_words(ms, wait, sizeof wait));
+	log_ids_set(&old);
 	if (s->planned != NULL)
 		s->planned(s->planned_ctx, why, ms);
 }

@@ -201,10 +201,14 @@ read_json(
     struct hook_answer *a, const struct hook *h, const json_t *j, struct err *e)
 {
 	static const char *const words[] = { "approve", "block" };
+	/* A guard that says no at the wrong place is not taken for silent. */
+	static const char *const inner[] = { "permissionDecision",
+		"permissionDecisionReason", "updatedInput",
+		"additionalContext" };
 	const json_t *more = json_object_get(j, "hookSpecificOutput");
 	char *why = NULL;
 	bool go_on = true;
-	size_t word;
+	size_t word, i;
 	int rc;
 
 	if ((rc = json_get_bool(j, "continue", true, &go_on, e)) < 0 ||
@@ -217,10 +221,16 @@ read_json(
 		return rc;
 	}
 	a->stop = !go_on;
-	if (a->stop || word == 1)
+	if (a->stop || word == 1) {
 		deny(a, h, why);
-	else
-		free(why);
+		return 0;
+	}
+	free(why);
+	for (i = 0; more == NULL && i < nitems(inner); i++)
+		if (json_object_get(j, inner[i]) != NULL)
+			return err_set(e, ERR_SYNTAX,
+			    "\"%s\" stands in \"hookSpecificOutput\"",
+			    inner[i]);
 	return 0;
 }
 
@@ -230,10 +240,13 @@ static void
 read_output(
     struct hook_answer *a, const struct hook *h, const struct hook_run *r)
 {
+	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
 	size_t skip = 0;
 	json_t *j = NULL;
 	struct err e;
 
+	if (r->out_len > 3 && memcmp(r->out, mark, 3) == 0)
+		skip = 3;
 	while (skip < r->out_len && strchr(" \t\r\n", r->out[skip]) != NULL &&
 	    r->out[skip] != '\0')
 		skip++;

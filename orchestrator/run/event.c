@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "orchestrator/run/state.h"
+#include "orchestrator/run/meter.h"
 
 double
 run_now(const struct run *r)
@@ -42,6 +42,7 @@ run_event(struct run *r, const char *name, json_t *fields)
 			run_end(r, EXIT_FATAL, "error",
 			    "stdout: nobody reads the events any more");
 	}
+	meter_event(r, name, ev);
 	if (r->plain != NULL)
 		plain_event(r->plain, name, ev);
 	free(text);

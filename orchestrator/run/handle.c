@@ -213,13 +213,31 @@ static const struct {
 	{ MSG_FETCH, false, on_fetch },
 	{ MSG_AUDIT, false, on_audit },
 	{ MSG_HOOK, false, on_hook },
-	{ MSG_PROGRESS, false, on_progress },
+	{ MSG_PROGRESS, true, on_progress }, /* its host has no snapshot yet */
 	{ MSG_SUMMARY, false, on_summary },
 	{ MSG_WORKER_EXIT, true, on_worker_exit },
 };
 
-void
-handle_msg(struct run *r, struct worker *w, const struct msg *m)
+/* What the log says that it is about. */
+static void
+set_ids(const struct worker *w, const struct msg *m)
+{
+	log_id(LOG_ID_HOST, host_name(w->host));
+	log_id(LOG_ID_WORKER, w->name);
+	log_id(LOG_ID_SUBTASK, w->subtask->id);
+	log_id_number(LOG_ID_ATTEMPT, "", w->attempt);
+	if (m->type == MSG_MODEL)
+		log_id_number(LOG_ID_CALL, "model-", m->u.model.turn);
+	else if (m->type == MSG_AUDIT)
+		log_id_number(LOG_ID_CALL, "audit-", m->u.audit.seq);
+	else if (m->type == MSG_FETCH)
+		log_id_number(LOG_ID_CALL, "fetch-", m->u.fetch.seq);
+	else if (m->type == MSG_HOOK)
+		log_id_number(LOG_ID_CALL, "hook-", m->u.hook.seq);
+}
+
+static void
+dispatch(struct run *r, struct worker *w, const struct msg *m)
 {
 	size_t i;
 
@@ -231,5 +249,17 @@ handle_msg(struct run *r, struct worker *w, const struct msg *m)
 			table[i].fn(r, w, m);
 			return;
 		}
+	r->refused++;
 	log_warn("%s: %s is not permitted now", w->name, msg_name(m->type));
+}
+
+void
+handle_msg(struct run *r, struct worker *w, const struct msg *m)
+{
+	struct log_ids old;
+
+	log_ids_get(&old);
+	set_ids(w, m);
+	dispatch(r, w, m); /* w may be gone afterwards */
+	log_ids_set(&old);
 }

@@ -26,8 +26,6 @@
 
 #define LOST_AFTER_MS 10000
 #define CUT_MS 3000 /* to connect again */
-#define MAX_RESTARTS 3
-#define LIFELINE_FD 3
 #define SOCKET_DIR "foray-socket-"
 
 const char *
@@ -36,10 +34,36 @@ host_name(const struct host *h)
 	return h->name;
 }
 
+bool
+host_fits(const struct host *h)
+{
+	return placing_fits(&h->place, &h->all->o.want);
+}
+
+void
+hosts_figures(const struct hosts *hs, struct hosts_figures *ret)
+{
+	const struct host *h;
+
+	*ret = (struct hosts_figures){ .bad = hs->bad };
+	TAILQ_FOREACH (h, &hs->list, entry) {
+		ret->ready += !h->place.draining;
+		ret->draining += h->place.draining;
+		ret->slots += h->place.slots;
+		ret->busy += h->place.busy;
+	}
+}
+
 unsigned
 host_slots(const struct host *h)
 {
-	return h->slots;
+	return h->place.slots;
+}
+
+bool
+host_is_draining(const struct host *h)
+{
+	return h->place.draining;
 }
 
 const char *
@@ -86,6 +110,13 @@ find_host(struct hosts *hs, const struct peer_addr *addr)
 	return NULL;
 }
 
+static void
+free_host(struct host *h)
+{
+	strv_clear(&h->place.labels);
+	free(h);
+}
+
 void
 hosts_lose(struct host *h, const char *why, int fatal_code)
 {
@@ -96,7 +127,7 @@ hosts_lose(struct host *h, const char *why, int fatal_code)
 		h->remote->host = NULL;
 	if (!hs->stopping)
 		hs->ops->down(h, why, fatal_code, hs->ctx);
-	free(h);
+	free_host(h);
 }
 
 static const char *
@@ -138,7 +169,12 @@ add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	    b.len > 0 ? buf_str(&b) : "?");
 	buf_clear(&b);
 	(void)strlcpy(h->instance, msg_str(m->instance), sizeof h->instance);
-	h->slots = (unsigned)m->slots;
+	h->place.slots = (unsigned)m->slots;
+	h->place.memory_mib = m->memory_mib;
+	/* It has our cache, or gets what it lacks. */
+	h->place.has_snapshot = true;
+	for (size_t i = 0; i < m->labels.n; i++)
+		strv_add(&h->place.labels, m->labels.v[i]);
 	h->cpus = m->cpus != 0 ? (unsigned)m->cpus : 1;
 	h->seen_ms = h->strays_ms = loop_now_ms();
 	h->backend = backend_of(m);
@@ -149,13 +185,21 @@ add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	hs->ops->up(h, hs->ctx);
 }
 
+static void
+set_draining(struct host *h, bool on)
+{
+	if (on && !h->place.draining)
+		log_info("host %s is draining", h->name);
+	h->place.draining = on;
+}
+
 void
 hosts_hello(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 {
 	struct msg w = { .type = MSG_WELCOME };
 	struct err e = { 0 };
-	bool new = o->remote != NULL ? o->remote->host == NULL
-				     : find_host(hs, o->from) == NULL;
+	struct host *known =
+	    o->remote != NULL ? o->remote->host : find_host(hs, o->from);
 	int r;
 
 	w.u.welcome.protocol = PROTO_VERSION;
@@ -170,18 +214,26 @@ hosts_hello(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	if (w.u.welcome.refused != NULL && o->remote != NULL &&
 	    o->remote->doomed == NULL)
 		o->remote->doomed = xstrdup(w.u.welcome.refused);
-	if (w.u.welcome.refused != NULL || !new)
+	if (w.u.welcome.refused != NULL)
 		return;
-	if (o->remote == NULL || !remote_rejoin(hs, o->remote, m))
+	if (known != NULL)
+		set_draining(known, m->draining);
+	else if (o->remote != NULL && remote_rejoin(hs, o->remote, m))
+		set_draining(o->remote->host, m->draining);
+	else if (!m->draining) /* else it has nothing to offer */
 		add_host(hs, o, m);
 }
 
 void
-hosts_heartbeat(struct host *h, const struct msg_heartbeat *m)
+hosts_take(struct host *h, const char *worker, const struct msg *m)
 {
-	if (m->draining && !h->draining)
-		log_info("host %s drains: it takes no more work", h->name);
-	h->draining = m->draining;
+	const struct hosts *hs = h->all;
+
+	h->seen_ms = loop_now_ms();
+	if (m->type == MSG_NEED)
+		hs->ops->need(h, &m->u.need, hs->ctx);
+	else if (m->type != MSG_HEARTBEAT && *worker != '\0')
+		hs->ops->msg(h, worker, m, hs->ctx);
 }
 
 static void
@@ -201,17 +253,16 @@ on_msg(struct peer *p unused_arg, const struct peer_addr *from,
 	/* A host that never said HELLO has no say. */
 	if ((h = find_host(hs, from)) == NULL)
 		return;
-	h->seen_ms = loop_now_ms();
-	if (m->type == MSG_HEARTBEAT)
-		hosts_heartbeat(h, &m->u.heartbeat);
-	else if (*worker != '\0')
-		hs->ops->msg(h, worker, m, hs->ctx);
+	hosts_take(h, worker, m);
 }
 
 static void
 on_bad(struct peer *p unused_arg, const struct peer_addr *from unused_arg,
-    const char *worker, const struct err *why, void *ctx unused_arg)
+    const char *worker, const struct err *why, void *ctx)
 {
+	struct hosts *hs = ctx;
+
+	hs->bad++;
 	log_warn("host: bad message (worker \"%s\"): %s", worker, why->text);
 }
 
@@ -229,7 +280,9 @@ on_tick(void *ctx)
 	uint64_t now = loop_now_ms();
 
 	TAILQ_FOREACH_SAFE (h, &hs->list, entry, next) {
-		if (now - h->seen_ms > LOST_AFTER_MS)
+		if (h->place.draining && h->place.busy == 0)
+			hosts_lose(h, "it was drained", 0);
+		else if (now - h->seen_ms > LOST_AFTER_MS)
 			hosts_lose(h, "no heartbeat for 10 s", 0);
 		else if (h->is_remote && h->remote == NULL &&
 		    now - h->cut_ms > CUT_MS)
@@ -301,154 +354,6 @@ hosts_network(const struct hosts *hs)
 	return path_join(hs->dir, "n");
 }
 
-/* No key of the caller's environment goes further than this process. */
-static void
-host_env(struct strv *env)
-{
-	static const char *const names[] = { "PATH", "HOME", "USER", "LOGNAME",
-		"LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TERM",
-		"XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
-		"XDG_RUNTIME_DIR", "PYENV_ROOT", "PYENV_VERSION", "NVM_DIR",
-		"CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT", "JAVA_HOME",
-		"VIRTUAL_ENV", "FORAY_DEBUG", "FORAY_LAYOUT", "FORAY_SPARES",
-		"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS" };
-	size_t i;
-
-	for (i = 0; i < nitems(names); i++)
-		if (getenv(names[i]) != NULL)
-			strv_setenv(env, names[i], getenv(names[i]));
-}
-
-static noreturn_fn void
-run_host(const char *path, const struct strv *argv, const struct strv *env,
-    int lifeline, int log)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), life;
-	const int keep[] = { LIFELINE_FD };
-
-	/* Clear of 0..3 before they are filled. */
-	life = fcntl(lifeline, F_DUPFD_CLOEXEC, 16);
-	if (null < 0 || life < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-	    dup2(log, 2) < 0 || dup2(life, LIFELINE_FD) < 0)
-		_exit(126);
-	(void)setsid();
-	spawn_child_clean(keep, nitems(keep));
-	(void)execve(path, strv_argv(argv), strv_argv(env));
-	_exit(127);
-}
-
-static void on_host_exit(pid_t pid, int status, void *ctx);
-
-int
-hosts_start_local(struct hosts *hs, struct err *e)
-{
-	struct strv argv = { 0 }, env = { 0 };
-	char *path = NULL;
-	int pipe[2] = { -1, -1 }, log = -1, r;
-	pid_t pid;
-
-	if ((r = path_program("foray-host", &path, e)) < 0)
-		goto out;
-	if ((r = fd_pipe(pipe)) < 0) {
-		err_set(e, r, "pipe: %s", err_str(r));
-		goto out;
-	}
-	log = open(hs->o.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	if (log < 0) {
-		r = err_set(e, -errno, "%s: %s", hs->o.log, strerror(errno));
-		goto out;
-	}
-	strv_addl(&argv, "foray-host", "--connect", hs->endpoint, "--scratch",
-	    hs->o.scratch, "--cache", hs->o.cache, (char *)NULL);
-	strv_addf(&argv, "--slots=%u", hs->o.slots);
-	strv_addf(&argv, "--lifeline-fd=%d", LIFELINE_FD);
-	if (hs->o.profile != NULL)
-		strv_addf(&argv, "--profile=%s", hs->o.profile);
-	if (hs->o.backend != BACKEND_BWRAP)
-		strv_addf(&argv, "--sandbox=%s", backend_str(hs->o.backend));
-	if (hs->o.network) {
-		char *network = hosts_network(hs);
-
-		strv_addf(&argv, "--network=%s", network);
-		if (hs->o.own_hosts != NULL)
-			strv_addf(&argv, "--own-hosts=%s", hs->o.own_hosts);
-		free(network);
-	}
-	host_env(&env);
-	if ((pid = fork()) < 0) {
-		r = err_set(e, -errno, "fork: %s", strerror(errno));
-		goto out;
-	}
-	if (pid == 0)
-		run_host(path, &argv, &env, pipe[0], log);
-	hs->pid = pid;
-	fd_close(&hs->lifeline);
-	hs->lifeline = pipe[1];
-	pipe[1] = -1;
-	hs->child = loop_child_add(hs->loop, pid, on_host_exit, hs);
-out:
-	fd_close(&pipe[0]);
-	fd_close(&pipe[1]);
-	fd_close(&log);
-	strv_clear(&argv);
-	strv_clear(&env);
-	free(path);
-	return r;
-}
-
-/* The last lines of the host's log, for the error. */
-static char *
-log_tail(const struct hosts *hs)
-{
-	struct buf b;
-	const char *s;
-	char *ret;
-
-	buf_init(&b, 1 << 20);
-	(void)file_read(hs->o.log, true, &b, NULL);
-	s = buf_str(&b);
-	if (b.len > 800)
-		s += b.len - 800;
-	ret = xstrdup(s);
-	for (size_t n = strlen(ret); n > 0 && ret[n - 1] == '\n'; n--)
-		ret[n - 1] = '\0';
-	buf_clear(&b);
-	return ret;
-}
-
-static void
-on_host_exit(pid_t pid unused_arg, int status, void *ctx)
-{
-	struct hosts *hs = ctx;
-	struct host *h;
-	int code = spawn_status(status);
-	char *tail, *why;
-	struct err e = { 0 };
-
-	hs->pid = 0;
-	hs->child = NULL;
-	/* Its launcher removes them, unless it was killed, too. */
-	cgroup_sweep();
-	if (hs->stopping)
-		return;
-	tail = log_tail(hs);
-	why = xasprintf("foray-host ended with status %d%s%s", code,
-	    *tail != '\0' ? ": " : "", tail);
-	if (code == 4 || ++hs->restarts > MAX_RESTARTS)
-		code = code == 4 ? 4 : 5;
-	else
-		code = hosts_start_local(hs, &e) < 0 ? 5 : 0;
-	TAILQ_FOREACH (h, &hs->list, entry)
-		if (!h->is_remote)
-			break;
-	if (h != NULL)
-		hosts_lose(h, why, code);
-	else if (code != 0)
-		hs->ops->down(NULL, why, code, hs->ctx);
-	free(tail);
-	free(why);
-}
-
 void
 hosts_stop(struct hosts *hs)
 {
@@ -489,7 +394,7 @@ hosts_free(struct hosts *hs)
 		(void)zmq_ctx_term(hs->zctx);
 	while ((h = TAILQ_FIRST(&hs->list)) != NULL) {
 		TAILQ_REMOVE(&hs->list, h, entry);
-		free(h);
+		free_host(h);
 	}
 	fd_close(&hs->lifeline);
 	if (hs->dir != NULL)
@@ -502,21 +407,15 @@ hosts_free(struct hosts *hs)
 }
 
 /* Less is done at a than at b, for what it has. */
-static bool
-is_freer(const struct host *a, const struct host *b)
-{
-	return (uint64_t)a->busy * b->slots < (uint64_t)b->busy * a->slots;
-}
-
 struct host *
 hosts_free_slot(struct hosts *hs)
 {
 	struct host *h, *best = NULL;
 
 	TAILQ_FOREACH (h, &hs->list, entry)
-		if (h->busy < h->slots && !h->draining &&
-		    (!h->is_remote || h->remote != NULL) &&
-		    (best == NULL || is_freer(h, best)))
+		if ((!h->is_remote || h->remote != NULL) &&
+		    placing_better(&h->place,
+			best != NULL ? &best->place : NULL, &hs->o.want))
 			best = h;
 	return best;
 }
@@ -550,13 +449,13 @@ hosts_assign(
 	int r = hosts_send(h, worker, assign, e);
 
 	if (r == 0)
-		h->busy++;
+		h->place.busy++;
 	return r;
 }
 
 void
 hosts_release(struct host *h)
 {
-	if (h->busy > 0)
-		h->busy--;
+	if (h->place.busy > 0)
+		h->place.busy--;
 }

@@ -11,6 +11,7 @@
 #define ORCHESTRATOR_RUN_HOSTS_H
 
 #include "common/loop.h"
+#include "orchestrator/run/placing.h"
 #include "proto/peer.h"
 #include "proto/tcp.h"
 #include "sandbox/spec.h"
@@ -34,6 +35,8 @@ struct hosts_ops {
 	 * allow-list, or "". */
 	void (*refused)(
 	    const char *address, const char *key, const char *why, void *ctx);
+	/* It lacks a snapshot. */
+	void (*need)(struct host *h, const struct msg_need *m, void *ctx);
 };
 
 struct hosts_opts {
@@ -50,6 +53,7 @@ struct hosts_opts {
 	 * of the local host. */
 	bool network;
 	const char *own_hosts;        /* not by it (network_own()); or NULL */
+	struct placing_want want;     /* of every subtask; borrowed */
 	const struct tcp_end *listen; /* for other machines; NULL: don't */
 	const char *keys;             /* directory; NULL: without keys */
 	const char *profile_hash;     /* what others' profile must be */
@@ -75,7 +79,7 @@ void hosts_drop(struct host *h, const char *why);
 /* It speaks of a worker that was given up: it is told to end it. */
 void hosts_stray(struct host *h, const char *worker);
 
-/* The host with a free slot that has least to do for what it has, or NULL. */
+/* The best host for a subtask (placing.h), or NULL when none can take one. */
 struct host *hosts_free_slot(struct hosts *hs);
 /* Takes a slot; hosts_release() gives it back when the worker is gone. */
 int hosts_assign(struct host *h, const char *worker, const struct msg *assign,
@@ -83,10 +87,19 @@ int hosts_assign(struct host *h, const char *worker, const struct msg *assign,
 void hosts_release(struct host *h);
 int hosts_send(
     struct host *h, const char *worker, const struct msg *m, struct err *e);
+/* Does it have the labels that the run wants? */
+bool host_fits(const struct host *h);
+struct hosts_figures {
+	uint64_t ready, draining; /* hosts */
+	uint64_t slots, busy;     /* of both */
+	uint64_t bad;             /* messages that were none, so far */
+};
+void hosts_figures(const struct hosts *hs, struct hosts_figures *ret);
 const char *host_name(const struct host *h);
 unsigned host_slots(const struct host *h);
 /* Of another machine: where it connects from and its key's name, else NULL. */
 const char *host_address(const struct host *h);
+bool host_is_draining(const struct host *h);
 const char *host_key(const struct host *h);
 unsigned hosts_cpus(const struct hosts *hs); /* of all together */
 bool hosts_any(const struct hosts *hs);

@@ -29,9 +29,9 @@ struct host {
 	struct peer_addr addr; /* of this machine's */
 	struct remote *remote; /* of others'; NULL: its connection is cut */
 	bool is_remote;
-	bool draining; /* it takes no more work */
 	char name[256], address[64], key[64], instance[INSTANCE];
-	unsigned slots, busy, cpus;
+	struct placing place;
+	unsigned cpus;
 	unsigned strays;    /* messages of workers that are nobody's */
 	uint64_t strays_ms; /* counted since */
 	uint64_t cut_ms;    /* when the connection ended */
@@ -57,6 +57,7 @@ struct hosts {
 	struct loop_watch *child;
 	int lifeline; /* write end; the host ends when it closes */
 	unsigned restarts;
+	uint64_t bad; /* messages that were none */
 	bool stopping;
 	struct door *door; /* NULL: it does not listen */
 	struct remote_list remotes;
@@ -70,7 +71,8 @@ struct origin {
 };
 void hosts_hello(
     struct hosts *hs, const struct origin *o, const struct msg_hello *m);
-void hosts_heartbeat(struct host *h, const struct msg_heartbeat *m);
+/* A message that is no HELLO, of a host that said that. */
+void hosts_take(struct host *h, const char *worker, const struct msg *m);
 void hosts_lose(struct host *h, const char *why, int fatal_code);
 
 /* hosts_remote.c */

@@ -119,11 +119,7 @@ take(struct remote *r, const char *worker, const struct msg *m)
 	/* The guest lets nothing through before HELLO; it was refused then. */
 	if (r->host == NULL)
 		return ERR_PROTO;
-	r->host->seen_ms = loop_now_ms();
-	if (m->type == MSG_HEARTBEAT)
-		hosts_heartbeat(r->host, &m->u.heartbeat);
-	else if (*worker != '\0')
-		hs->ops->msg(r->host, worker, m, hs->ctx);
+	hosts_take(r->host, worker, m);
 	return 0;
 }
 

@@ -17,12 +17,18 @@ capped(uint64_t bytes)
 							 : MSG_UNLIMITED_MIB;
 }
 
+uint64_t
+limits_memory_mib(const struct profile_def *d)
+{
+	return mib(d->limits.memory_bytes);
+}
+
 void
 limits_assign(const struct profile_def *d, struct msg_assign *a)
 {
 	const struct sandbox_limits *l = &d->limits;
 
-	a->memory_mib = mib(l->memory_bytes);
+	a->memory_mib = limits_memory_mib(d);
 	a->pids = l->pids;
 	a->cpu_milli = l->cpu_milli;
 	a->disk_mib = mib(l->disk_bytes);

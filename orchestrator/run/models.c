@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "orchestrator/run/fetch.h"
 #include "orchestrator/run/hooks.h"
+#include "orchestrator/run/meter.h"
 #include "orchestrator/run/network.h"
 #include "orchestrator/run/pass.h"
 #include "orchestrator/run/settings.h"
@@ -87,6 +88,7 @@ on_note(void *ctx, const struct gateway_note *n)
 
 	if (w != NULL)
 		spend_add(&w->spend, &n->spend);
+	meter_note(r, n);
 	run_event(r, "model_call",
 	    json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:o, s:o}", "worker",
 		n->worker, "subtask", n->subtask, "turn", (json_int_t)n->turn,
@@ -101,6 +103,7 @@ on_fault(void *ctx, const char *worker, const struct fault *f)
 {
 	struct run *r = ctx;
 
+	meter_fault(r, sched_worker(r, worker));
 	run_event(r, "model_failed",
 	    json_pack("{s:s, s:s, s:i, s:o}", "worker", worker, "kind",
 		fault_name(f->kind), "status", (int)f->status, "text",

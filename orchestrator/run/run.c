@@ -28,9 +28,11 @@
 #include "orchestrator/run/deliver.h"
 #include "orchestrator/run/detect.h"
 #include "orchestrator/run/hooks.h"
+#include "orchestrator/run/meter.h"
 #include "orchestrator/run/network.h"
 #include "orchestrator/run/recipe.h"
 #include "orchestrator/run/resume.h"
+#include "orchestrator/run/staff.h"
 #include "orchestrator/run/wall.h"
 #include "orchestrator/run/watch.h"
 #include "orchestrator/verify/apply.h"
@@ -232,84 +234,6 @@ find_tests(struct run *r, struct err *e)
 }
 
 static void
-on_host_up(struct host *h, void *ctx)
-{
-	struct run *r = ctx;
-
-	r->cpus = hosts_cpus(r->hosts);
-	run_event(r, "host_up",
-	    json_pack("{s:s, s:s, s:i, s:s*, s:s*}", "host", host_name(h),
-		"sandbox", backend_str(host_backend(h)), "slots",
-		(int)host_slots(h), "address", host_address(h), "key",
-		host_key(h)));
-	fleet_host_up(r, h);
-	sched_pump(r);
-}
-
-static void
-on_host_down(struct host *h, const char *why, int fatal_code, void *ctx)
-{
-	struct run *r = ctx;
-
-	run_event(r, "host_down",
-	    json_pack("{s:s, s:o}", "host", h != NULL ? host_name(h) : "local",
-		"reason", json_str_lossy(why, strlen(why))));
-	if (fatal_code == EXIT_SANDBOX)
-		run_end(r, EXIT_SANDBOX, "error", "%s", why);
-	else if (fatal_code != 0)
-		run_end(r, EXIT_FATAL, "error", "%s", why);
-	if (h != NULL)
-		sched_host_down(r, h, why);
-	if (r->hosts != NULL && hosts_any(r->hosts))
-		r->cpus = hosts_cpus(r->hosts);
-	fleet_host_down(r);
-}
-
-static void
-on_host_back(struct host *h, const struct msg_strs *workers, void *ctx)
-{
-	sched_host_back(ctx, h, workers);
-}
-
-static void
-on_host_refused(
-    const char *address, const char *key, const char *why, void *ctx)
-{
-	fleet_refused(ctx, address, key, why);
-}
-
-static void
-on_host_msg(struct host *h, const char *worker, const struct msg *m, void *ctx)
-{
-	struct run *r = ctx;
-	struct worker *w = sched_worker(r, worker);
-
-	if (w == NULL && !sched_was_worker(r, worker)) {
-		hosts_drop(h, "it speaks for a worker that never was");
-		return;
-	}
-	if (w == NULL) {
-		log_debug(
-		    "%s from unknown worker %s", msg_name(m->type), worker);
-		hosts_stray(h, worker);
-		return;
-	}
-	if (w->host != h) {
-		hosts_drop(h, "it speaks for a worker of another host");
-		return;
-	}
-	handle_msg(r, w, m);
-}
-
-static const struct hosts_ops hosts_ops = {
-	.up = on_host_up,
-	.down = on_host_down,
-	.msg = on_host_msg,
-	.back = on_host_back,
-	.refused = on_host_refused,
-};
-
-static void
 on_max_time(void *ctx)
 {
 	struct run *r = ctx;
@@ -320,44 +244,6 @@ on_max_time(void *ctx)
 		run_end(r, EXIT_FIXED, "fixed", "%s", r->winner->fix);
 	run_end(r, EXIT_BUDGET, "budget", "the time limit of %s is reached",
 	    num_fmt_ms(r->o.max_time_ms, limit, sizeof limit));
-}
-
-static int
-start_hosts(struct run *r, const char *cache, struct err *e)
-{
-	struct hosts_opts o = { .run = store_id(r->store), .cache = cache };
-	char *log = path_join(store_dir(r->store), "host.log");
-	char *scratch = path_join(cache, "scratch"), *profile;
-	int rc;
-
-	profile = path_join(store_dir(r->store), RUN_PROFILE);
-	o.log = log;
-	o.scratch = scratch;
-	o.profile = profile;
-	o.backend = r->o.backend;
-	o.network = r->network != NULL;
-	o.own_hosts = network_own(r->network);
-	/* One more, so that a verification never waits. */
-	o.slots = r->o.workers + 1;
-	if (o.slots > RUN_MAX_WORKERS)
-		o.slots = RUN_MAX_WORKERS;
-	(void)((rc = fleet_begin(r, &o, e)) < 0 ||
-	    (rc = hosts_create(r->loop, &o, &hosts_ops, r, &r->hosts, e)) < 0 ||
-	    (rc = network_start(r->network, e)) < 0 ||
-	    (o.slots > 0 && (rc = hosts_start_local(r->hosts, e)) < 0));
-	if (rc == 0)
-		fleet_listening(r);
-	if (rc == 0)
-		while (r->phase != PHASE_END)
-			(void)loop_run(r->loop);
-	network_stop(r->network);
-	hosts_free(r->hosts);
-	r->hosts = NULL;
-	fleet_clear(r);
-	free(log);
-	free(scratch);
-	free(profile);
-	return rc;
 }
 
 static int
@@ -421,7 +307,8 @@ run_through(struct run *r, struct err *e)
 	    (rc = audit_open(r->store, &r->audit, e)) < 0)
 		return rc;
 	run_event(r, "run_started", started_event(r));
-	if ((rc = wall_check(r, e)) < 0 || (rc = wall_cache(r, &cache, e)) < 0)
+	if ((rc = meter_start(r, e)) < 0 || (rc = wall_check(r, e)) < 0 ||
+	    (rc = wall_cache(r, &cache, e)) < 0)
 		return rc;
 	if ((r->o.branch != NULL &&
 		(rc = apply_branch_check(r->root, r->o.branch, e)) < 0) ||
@@ -443,7 +330,7 @@ run_through(struct run *r, struct err *e)
 		goto out;
 	results_check(r);
 	if (r->phase != PHASE_END)
-		rc = start_hosts(r, cache, e);
+		rc = staff_run(r, cache, e);
 out:
 	free(cache);
 	return rc;
@@ -504,6 +391,7 @@ finish(struct run *r)
 	    store_set(r->store, "reason", r->why, &e) < 0)
 		log_warn("%s", e.text);
 	run_event(r, "run_finished", ev);
+	meter_stop(r);
 	if (patch != NULL && !r->o.json)
 		(void)printf("%s\n", patch);
 	free(patch);
@@ -576,7 +464,8 @@ run_main(const struct run_opts *opts, struct tool_result *tool)
 		ret = exit_of(rc);
 		goto out;
 	}
-	if (!opts->quiet)
+	log_id(LOG_ID_RUN, store_id(r.store));
+	if (!opts->quiet && !log_is_json())
 		r.plain = plain_create(stderr);
 	rc = run_through(&r, &e);
 	if (rc < 0) {
@@ -588,7 +477,7 @@ run_main(const struct run_opts *opts, struct tool_result *tool)
 	}
 	finish(&r);
 	ret = r.exit;
-	if (opts->quiet && r.exit != EXIT_FIXED)
+	if (r.plain == NULL && r.exit != EXIT_FIXED)
 		log_error("%s", r.why);
 out:
 	clear(&r);

@@ -33,16 +33,18 @@ enum ask_how {
 };
 
 struct run_opts {
-	const char *repo;                            /* -C; "." */
-	struct strv tests;                           /* -t; empty: detected */
-	struct strv checks;                          /* -k */
-	struct strv protect;                         /* --protect globs */
-	struct strv allow_net;                       /* --allow-net hosts */
-	unsigned workers;                            /* -n */
-	const char *model;                           /* -m, or NULL */
-	const char *profile;                         /* --profile, or NULL */
-	const char *topology;                        /* --topology, or NULL */
-	const char *task;                            /* TASK text or NULL */
+	const char *repo;      /* -C; "." */
+	struct strv tests;     /* -t; empty: detected */
+	struct strv checks;    /* -k */
+	struct strv protect;   /* --protect globs */
+	struct strv allow_net; /* --allow-net hosts */
+	struct strv labels;    /* --label, of hosts */
+	const char *metrics;   /* --metrics: metrics/endpoint.h; or NULL */
+	unsigned workers;      /* -n */
+	const char *model;     /* -m, or NULL */
+	const char *profile;   /* --profile, or NULL */
+	const char *topology;  /* --topology, or NULL */
+	const char *task;      /* TASK text or NULL */
 	uint64_t max_calls, max_tokens, max_time_ms; /* 0: no limit */
 	uint64_t max_micro; /* --max-usd, in millionths */
 	uint64_t seed;

@@ -34,8 +34,8 @@ kind_str(enum kind k)
 	return names[k];
 }
 
-static const char *
-state_str(enum subtask_state s)
+const char *
+sched_state_str(enum subtask_state s)
 {
 	static const char *const names[] = { "waiting", "running", "done",
 		"failed" };
@@ -75,7 +75,7 @@ save(struct run *r, const struct subtask *t)
 	struct err e = { 0 };
 
 	if (store_subtask(r->store, t->id, kind_str(t->kind), t->label,
-		t->hypothesis, state_str(t->state), &e) < 0)
+		t->hypothesis, sched_state_str(t->state), &e) < 0)
 		log_warn("%s", e.text);
 }
 
@@ -191,6 +191,25 @@ next_subtask(struct run *r)
 }
 
 unsigned
+sched_ready(const struct run *r)
+{
+	const struct subtask *t;
+	unsigned explores = 0, n = 0, running, free;
+
+	running = (unsigned)sched_count(r, KIND_EXPLORE, SUBTASK_RUNNING);
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (t->state != SUBTASK_WAITING || is_held_back(r, t))
+			continue;
+		free = sched_workers(r, t) - running; /* some, since not held */
+		if (t->kind != KIND_EXPLORE)
+			n++;
+		else if (explores < free)
+			explores++;
+	}
+	return n + explores;
+}
+
+unsigned
 sched_workers(const struct run *r, const struct subtask *t)
 {
 	return t->pass ? pass_workers(r) : r->o.workers;
@@ -282,8 +301,7 @@ drop_worker(
 
 	/* It is not the subtask's fault when another machine goes, unless that
 	 * happens all the time. */
-	if ((strcmp(reason, HOST_LOST) == 0 || strcmp(reason, "drain") == 0) &&
-	    host_address(w->host) != NULL &&
+	if (strcmp(reason, HOST_LOST) == 0 && host_address(w->host) != NULL &&
 	    t->attempts < MAX_LOST)
 		t->attempts_before++;
 
@@ -319,15 +337,21 @@ sched_worker_exit(
 {
 	struct subtask *t = w->subtask;
 	bool early = t->state == SUBTASK_RUNNING && !w->summary && !w->ready;
+	bool lost;
 
 	hosts_release(w->host);
+	/* The host was about to go when it was assigned: nobody's fault. */
+	if (strcmp(m->reason, "draining") == 0 && early)
+		t->attempts_before++;
 	if (strcmp(m->reason, "sandbox") == 0 && early) {
 		run_end(r, EXIT_SANDBOX, "error",
 		    "the sandbox can't be set up here: %s (foray doctor says "
 		    "what to do)",
 		    msg_str(m->detail));
 	}
-	drop_worker(r, w, m->reason, m->detail);
+	/* Whoever ends an allocation ends all of its processes with it. */
+	lost = strcmp(m->reason, "killed") == 0 && host_is_draining(w->host);
+	drop_worker(r, w, lost ? HOST_LOST : m->reason, m->detail);
 	results_check(r);
 	sched_pump(r);
 }

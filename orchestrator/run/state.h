@@ -133,6 +133,7 @@ struct run {
 	struct loop *loop;
 	struct hosts *hosts;
 	struct fleet fleet;
+	struct supply *supply; /* of the snapshot to hosts; holds it */
 	struct gateway *gateway;
 	struct pass *pass; /* pass.h; NULL: there is none */
 	struct ledger ledger;
@@ -162,6 +163,7 @@ struct run {
 	struct hooks *hooks;         /* hooks.h; NULL: there are none */
 	char *model;                 /* its name, as it is shown */
 	bool review;                 /* settings: review.h */
+	struct meter *meter;         /* meter.h; NULL: no --metrics */
 	char *notes;                 /* the person's own AGENTS.md, or NULL */
 	uint64_t
 	    turn_micro; /* what one turn may cost; 0: nothing, or unknown */
@@ -177,6 +179,8 @@ struct run {
 	bool planned; /* there is, or was, a plan */
 	bool no_more; /* a budget is spent: start nothing new */
 	int interrupts;
+	uint64_t refused;       /* messages of workers, by handle.c */
+	uint64_t wanted, slots; /* as was told last: wanted.h */
 };
 
 /* event.c */
@@ -190,6 +194,9 @@ struct subtask *sched_add(struct run *r, enum kind kind, const char *label,
     const char *hypothesis_id, const char *hypothesis, const void *patch,
     size_t patch_len);
 void sched_pump(struct run *r);
+/* Subtasks that could begin if there was a place for them. */
+unsigned sched_ready(const struct run *r);
+const char *sched_state_str(enum subtask_state s);
 struct worker *sched_worker(struct run *r, const char *name);
 /* Was there ever one of that name? */
 bool sched_was_worker(const struct run *r, const char *name);

@@ -26,6 +26,7 @@ void audit_close(struct audit *a);
 int audit_write(struct audit *a, double t, const char *worker, const char *act,
     const char *subject, const char *detail, const char *verdict,
     struct err *e);
+uint64_t audit_lines(const struct audit *a); /* so far */
 
 /* A chain that belongs to no run, in a directory that is made when it is
  * missing: audit.jsonl as above, "t" counting from 1970, and its head in

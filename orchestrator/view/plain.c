@@ -247,21 +247,30 @@ on_progress(struct plain *p, const json_t *ev)
 {
 	double t = json_real_value(json_object_get(ev, "t"));
 	bool edits = strcmp(str(ev, "what"), "try") == 0;
+	bool snapshot = strcmp(str(ev, "what"), "snapshot") == 0;
 	struct buf b;
 
 	if (t - p->last < (p->tty ? 0.1 : STEADY_S) || p->held ||
-	    (!p->tty && !edits))
+	    (!p->tty && !edits && !snapshot))
 		return;
 	p->last = t;
 	buf_init(&b, 1024);
 	if (edits)
 		put_tried(&b, ev);
+	else if (snapshot)
+		(void)buf_printf(&b, "%s: its host gets the snapshot, %s",
+		    str(ev, "worker"), str(ev, "text"));
 	else
 		(void)buf_printf(&b, "%s: %s %lld/%lld", str(ev, "worker"),
 		    str(ev, "what"), num(ev, "done"), num(ev, "total"));
 	if (p->tty) {
+		struct buf clean;
+
+		buf_init(&clean, 64 << 10);
+		(void)text_escape(&clean, buf_str(&b), b.len);
 		clear_status(p);
-		(void)fprintf(p->out, "%7.2fs  %s", t, buf_str(&b));
+		(void)fprintf(p->out, "%7.2fs  %s", t, buf_str(&clean));
+		buf_clear(&clean);
 		(void)fflush(p->out);
 		p->status = true;
 	} else {

@@ -165,6 +165,9 @@ special_ar(const struct call *c)
 		judge_into(c->p, RULE_EDIT, NULL);
 	else if (strpbrk(letters, "rqdms") != NULL && at < c->n)
 		judge_write(c->p->j, &c->w[at], c->p->src, c->p->src_len);
+	/* What is put into it; of others the names of members. */
+	for (i = at + 1; strpbrk(letters, "rq") != NULL && i < c->n; i++)
+		judge_read(c->p->j, &c->w[i], c->p->src, c->p->src_len);
 	return false;
 }
 

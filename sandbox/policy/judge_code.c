@@ -243,3 +243,16 @@ view_code(struct view *v, const struct sh_word *w, size_t at)
 		    "%s code that may run programs", v->prog->name);
 	v->writes |= code_files(v->p, v->prog->name, w->text);
 }
+
+void
+view_import(struct view *v, const struct sh_word *w, size_t at)
+{
+	size_t n = strspn(w->text,
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:");
+
+	/* node --import URL, perl -MNAME=VALUE */
+	if (!text_starts(w->text, "data:") &&
+	    (is_js(v->prog->name) || w->text[n] == '\0' || w->text[n] == '='))
+		return;
+	view_code(v, w, at);
+}

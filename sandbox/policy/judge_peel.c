@@ -332,6 +332,33 @@ from_input(struct piece *p, const struct sh_word *w, size_t n, const char *mark)
 	judge_argv(p, a, n + (mark == NULL), p->needs_cover);
 }
 
+/* env -S: its escapes are a shell's, but for "\_", a blank, and "\c", an end.
+ */
+static struct sh_word
+split_string(struct piece *p, const struct sh_word *w)
+{
+	char *s = xstrdup(w->text);
+	struct sh_word ret = *w;
+	size_t i, k = 0;
+
+	for (i = 0; s[i] != '\0'; i++) {
+		if (s[i] == '\\' && s[i + 1] == 'c')
+			break;
+		if (s[i] == '\\' && s[i + 1] == '_') {
+			s[k++] = ' ';
+			i++;
+			continue;
+		}
+		s[k++] = s[i];
+		if (s[i] == '\\' && s[i + 1] != '\0')
+			s[k++] = s[++i];
+	}
+	s[k] = '\0';
+	ret.text = (char *)(uintptr_t)judge_keep(p->j, s);
+	ret.len = k;
+	return ret;
+}
+
 /* What wraps, and where the command that it starts begins. */
 struct peeled {
 	size_t at; /* of the first word of the command; n: there is none */
@@ -366,7 +393,12 @@ walk(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 			    p, FIND_POWER, k, "%s %s", wr->name, w[t.at].text);
 			break;
 		case OPT_WRITE:
-			judge_write(p->j, &t.value, p->src, p->src_len);
+			/* strace -o '|COMMAND' */
+			if (t.has_value && strcmp(wr->name, "strace") == 0 &&
+			    strcspn(t.value.text, "|!") == 0 && t.value.len > 0)
+				piece_text(p, t.value.text + 1, false, NULL, k);
+			else
+				judge_write(p->j, &t.value, p->src, p->src_len);
 			break;
 		case OPT_READ:
 			judge_read(p->j, &t.value, p->src, p->src_len);
@@ -379,7 +411,7 @@ walk(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 				struct sh_word *a =
 				    judge_words(p->j, n - o.i + 1);
 
-				a[0] = t.value;
+				a[0] = split_string(p, &t.value);
 				memcpy(a + 1, w + o.i, (n - o.i) * sizeof *w);
 				text_of_words(p, a, n - o.i + 1, k);
 				ret->done = true;

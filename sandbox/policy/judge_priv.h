@@ -211,6 +211,8 @@ void view_read_at(struct view *v, const struct opt *t);
 
 /* judge_code.c: code of interpreters, and the files that it names. */
 void view_code(struct view *v, const struct sh_word *w, size_t at);
+/* The same, of a module that is loaded first. */
+void view_import(struct view *v, const struct sh_word *w, size_t at);
 /* In code that may write, each string may name a file, and one with blanks be
  * a command where it may start some. True: it may write. */
 bool code_files(struct piece *p, const char *name, const char *code);

@@ -32,6 +32,20 @@ is_editor(const struct view *v)
 	    strcmp(v->prog->operands, "w+") == 0;
 }
 
+/* gcc -wrapper NAME,ARGUMENT,...: the same with blanks. */
+static void
+with_commas(struct piece *p, const char *text, size_t at)
+{
+	char *s = xstrdup(text);
+	size_t i;
+
+	for (i = 0; s[i] != '\0'; i++)
+		if (s[i] == ',')
+			s[i] = ' ';
+	piece_named(p, s, at);
+	free(s);
+}
+
 static void
 option(struct view *v, const struct opt *t)
 {
@@ -60,7 +74,10 @@ option(struct view *v, const struct opt *t)
 		piece_found(p, FIND_POWER, at,
 		    "%s %.80s, which runs something,", name, v->w[t->at].text);
 		if (t->has_value && (t->value.flags & SH_COMPUTED) == 0) {
-			piece_named(p, t->value.text, at);
+			if (text_starts(t->name, "-wrapper"))
+				with_commas(p, t->value.text, at);
+			else
+				piece_named(p, t->value.text, at);
 			if (is_editor(v))
 				piece_editor(p, t->value.text);
 		}
@@ -113,6 +130,10 @@ option(struct view *v, const struct opt *t)
 			    v->w[t->at].text);
 		if (t->has_value)
 			view_code(v, &t->value, at);
+		break;
+	case OPT_IMPORT:
+		if (t->has_value)
+			view_import(v, &t->value, at);
 		break;
 	case OPT_CONFIG:
 		if (t->has_value)
@@ -238,6 +259,8 @@ globals(struct piece *p, const char *name, const struct sh_word *w, size_t n)
 	}
 }
 
+#define SUBSTITUTED 63 /* of a process, as bash counts down from */
+
 /* The descriptor that its code comes from, -1: there is a file or an option for
  * it. */
 static int
@@ -256,13 +279,17 @@ code_from(struct piece *p, const char *name)
 		else if (t.kind == OPT_LAST)
 			return t.has_value &&
 				(strcmp(t.value.text, "code") == 0 ||
+				    strcmp(t.value.text, "asyncio") == 0 ||
 				    strcmp(t.value.text, "pdb") == 0)
 			    ? 0
 			    : -1;
 		else if (t.kind == OPT_FLAG && t.letter == 'i')
 			return 0; /* more of it, when the file is done */
 		else if (t.kind == OPT_OPERAND || t.kind == OPT_COMPUTED)
-			return fd < 0 ? -1 : piece_descriptor(p, &t.value);
+			return fd < 0 ? -1
+			    : text_starts(t.value.text, "<(")
+			    ? SUBSTITUTED
+			    : piece_descriptor(p, &t.value);
 	}
 	return fd;
 }

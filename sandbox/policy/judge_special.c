@@ -238,6 +238,12 @@ special_cc(const struct call *c)
 	for (i = 1; i < c->n; i++) {
 		read |= text_is_one_of(c->w[i].text, shows, nitems(shows)) ||
 		    text_starts(c->w[i].text, "-x");
+		if (text_starts(c->w[i].text, "-MF") && c->w[i].len > 3) {
+			file = c->w[i];
+			file.text += 3;
+			file.len -= 3;
+			judge_write(c->p->j, &file, c->p->src, c->p->src_len);
+		}
 		for (k = 0; k < nitems(files); k++) {
 			if (!text_starts(c->w[i].text, files[k]))
 				continue;

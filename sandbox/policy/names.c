@@ -224,6 +224,7 @@ program_globals(const char *name)
 		{ "git",
 		    "C=A c=G --git-dir=Q --work-tree=K --namespace=A "
 		    "--exec-path=Q --config-env=Q --super-prefix=A p=F "
+		    "--shallow-file=A "
 		    "--attr-source=A" },
 		{ "npm", "C=A --prefix=A w=A --workspace=A" },
 		{ "pnpm", "C=A --dir=A F=A --filter=A" },

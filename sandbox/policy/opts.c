@@ -4,6 +4,7 @@
 #include "sandbox/policy/opts.h"
 
 #define TAKES_VALUE "AQRWLTCSEXGZUK"
+#define TAKES_VALUE_LONG TAKES_VALUE "J"
 #define ABBREVIATION_MIN 4 /* "--ou" */
 
 void
@@ -113,7 +114,7 @@ long_option(struct opts *o, const struct sh_word *w, struct opt *ret)
 	if (eq != NULL) {
 		ret->value = rest_of(w, eq + 1);
 		ret->has_value = true;
-	} else if (strchr(TAKES_VALUE, (char)ret->kind) != NULL) {
+	} else if (strchr(TAKES_VALUE_LONG, (char)ret->kind) != NULL) {
 		take_next(o, ret);
 	}
 }
@@ -149,8 +150,14 @@ in_cluster(struct opts *o, struct opt *ret)
 		}
 		o->cluster = NULL;
 		return;
+	} else if (ret->kind == OPT_NUMBER) {
+		/* perl -0777pe, -l012ne, -0xFFpe */
+		o->cluster += *o->cluster == 'x'
+		    ? 1 + strspn(o->cluster + 1, "0123456789abcdefABCDEF")
+		    : strspn(o->cluster, "0123456789");
 	} else if (ret->kind == OPT_MAYBE || ret->kind == OPT_MAYBE_RUN ||
-	    ret->kind == OPT_INPLACE || ret->kind == OPT_REST) {
+	    ret->kind == OPT_INPLACE || ret->kind == OPT_REST ||
+	    ret->kind == OPT_IMPORT) {
 		if (*o->cluster != '\0') {
 			ret->value = rest_of(w, o->cluster);
 			ret->has_value = true;

@@ -21,6 +21,7 @@ enum opt_kind {
 	OPT_FLAG = 'F',      /* harmless */
 	OPT_VALUE = 'A',     /* takes a value, harmless */
 	OPT_MAYBE = 'O',     /* takes what is attached to it, harmless */
+	OPT_NUMBER = 'V',    /* takes a number that is attached to it */
 	OPT_MAYBE_RUN = 'M', /* what is attached to it is a command */
 	OPT_POWER = 'P',     /* more than the program's name promises */
 	OPT_POWER_VALUE = 'Q',
@@ -35,6 +36,7 @@ enum opt_kind {
 	OPT_DRY = 'N',     /* the others of kind B do nothing then */
 	OPT_SCRIPT = 'S',  /* sed, awk */
 	OPT_CODE = 'E',    /* of an interpreter */
+	OPT_IMPORT = 'J',  /* a module's name, or code behind one */
 	OPT_SHELL = 'X',   /* its value is shell text */
 	OPT_CONFIG = 'G',  /* git: KEY=VALUE */
 	OPT_INPLACE = 'I', /* operands are written; may have a value attached */

@@ -14,8 +14,26 @@
 #define SEVEN "o=U a=O b=O i=O m=O p=O r=O s=O t=O u=O v=O w=O x=O -so=N y=F"
 #define RENAME "n=N --no-act=N --nono=N e=E E=E s=F o=F i=F v=F"
 #define CC_FILES \
-	"o=W -MF=W -aux-info=W -dumpdir=A B=Q -fplugin=Q D=O I=O L=O O=O W=O " \
+	"o=W -MF=W -aux-info=W -dumpdir=W B=Q -fplugin=Q D=O I=O L=O O=O W=O " \
 	"f=O g=O l=O m=O "
+
+#define PYTHON "+ c=E m=Z W=A --check-hash-based-pycs=A "
+
+/* Of those with a value the ones that it may also stand behind. */
+#define NODE \
+	"+ -pe=E e=E p=E --eval=E --print=E r=L --require=L --import=J " \
+	"--env-file=L --env-file-if-exists=L C=A --conditions=A --title=A " \
+	"--input-type=A --experimental-default-type=A --loader=L " \
+	"--experimental-loader=L --disable-warning=A --dns-result-order=A " \
+	"--unhandled-rejections=A --icu-data-dir=A --openssl-config=A " \
+	"--max-http-header-size=A --test-name-pattern=A --test-reporter=A " \
+	"--test-reporter-destination=W --test-concurrency=A --test-shard=A " \
+	"--test-timeout=A --watch-path=A --tls-cipher-list=A " \
+	"--trace-event-categories=A --diagnostic-dir=U --cpu-prof-dir=U " \
+	"--heap-prof-dir=U --redirect-warnings=W --report-filename=W " \
+	"--report-dir=U --report-directory=U --snapshot-blob=W --logfile=W " \
+	"--trace-event-file-pattern=W --test=F --watch=F --cpu-prof=F " \
+	"--heap-prof=F "
 
 static const struct program programs[] = {
 	/* git: what throws work away, goes around hooks, or names a program */
@@ -139,7 +157,9 @@ static const struct program programs[] = {
 	{ "comm", NULL, "r", "" },
 	{ "csplit", NULL, "r1", "f=W --prefix=W" },
 	{ "cut", NULL, "r", "d=A f=A c=A b=A" },
-	{ "diff", NULL, "r", "U=A C=A x=A X=A I=A L=A D=A --output=W" },
+	{ "diff", NULL, "r",
+	    "U=A C=A x=A X=A I=A L=A D=A --output=W "
+	    "--from-file=L --to-file=L" },
 	{ "expand", NULL, "r", "t=A" },
 	{ "fd", NULL, NULL,
 	    "x=D --exec=D X=D --exec-batch=D e=A t=A d=A E=A S=A c=A j=A" },
@@ -153,12 +173,15 @@ static const struct program programs[] = {
 	{ "head", NULL, "r", "n=A c=A" },
 	{ "hexdump", NULL, "r", "n=A s=A e=A f=A" },
 	{ "jq", NULL, "r-1",
-	    "f=A L=A --from-file=A --tab=F --indent=A --arg=A --argjson=A" },
+	    "f=L L=A --from-file=L --tab=F --indent=A --arg=A --argjson=A" },
 	{ "less", NULL, "r+", "o=W O=W --log-file=W --LOG-FILE=W p=A k=Q" },
 	{ "man", NULL, "r", "P=R --pager=R H=O -html=R C=Q --preprocessor=A" },
 	{ "md5sum", NULL, "r", "" },
 	{ "more", NULL, "r+", "" },
 	{ "nl", NULL, "r", "b=A w=A s=A v=A" },
+	{ "objdump", NULL, "r",
+	    "b=A j=A m=A M=A --target=A --section=A "
+	    "--start-address=A --stop-address=A --prefix=A" },
 	{ "od", NULL, "r", "A=A t=A N=A j=A" },
 	{ "paste", NULL, "r", "d=A" },
 	{ "pastebinit", NULL, "r", "i=L" },
@@ -198,7 +221,9 @@ static const struct program programs[] = {
 	{ "emacs", NULL, "w",
 	    "--eval=E --execute=E -eval=E --batch=F l=A --load=A f=A" },
 	{ "ex", NULL, "w+", "c=R S=A s=F W=W --cmd=R" },
-	{ "gdb", NULL, NULL, "-ex=R -x=P --eval-command=R --command=P" },
+	{ "gdb", NULL, NULL,
+	    "-ex=R -iex=R -x=P -ix=P --eval-command=R --init-eval-command=R "
+	    "--command=P --init-command=P" },
 	{ "sed", NULL, "sed",
 	    "e=S --expression=S f=Q --file=Q i=I --in-place=I l=A "
 	    "--line-length=A" },
@@ -221,18 +246,19 @@ static const struct program programs[] = {
 	{ "julia", NULL, "i", "+ e=E E=E --eval=E --print=E L=A t=A p=A" },
 	{ "lua", NULL, "i", "+ e=E l=A" },
 	{ "luajit", NULL, "i", "+ e=E l=A" },
-	{ "node", NULL, "i",
-	    "+ -pe=E e=E p=E --eval=E --print=E --env-file=L r=L --require=L --import=L" },
-	{ "nodejs", NULL, "i",
-	    "+ -pe=E e=E p=E --eval=E --print=E --env-file=L r=L --require=L" },
-	{ "perl", NULL, "ii", "+ e=E E=E I=A i=I M=O m=O n=F 0=O F=O x=O" },
+	{ "node", NULL, "i", NODE },
+	{ "nodejs", NULL, "i", NODE },
+	{ "perl", NULL, "ii",
+	    "+ e=E E=E I=A i=I M=J m=J n=F 0=V l=V C=O D=O :=O F=O x=O V=O" },
 	{ "php", NULL, "i", "+ r=E B=E R=E E=E c=A d=A f=A F=A" },
 	{ "pwsh", NULL, NULL, "+ c=Q -c=Q -Command=Q -command=Q e=Q -e=Q" },
-	{ "python", NULL, "i", "+ c=E m=Z W=A X=A" },
-	{ "python2", NULL, "i", "+ c=E m=Z W=A" },
-	{ "python3", NULL, "i", "+ c=E m=Z W=A X=A" },
+	{ "python", NULL, "i", PYTHON "X=A" },
+	{ "python2", NULL, "i", PYTHON },
+	{ "python3", NULL, "i", PYTHON "X=A" },
 	{ "Rscript", NULL, "i", "+ e=E" },
-	{ "ruby", NULL, "ii", "+ e=E I=A r=A i=I E=A F=O x=O 0=O" },
+	{ "ruby", NULL, "ii",
+	    "+ e=E I=A r=A i=I E=A C=A X=A F=O x=O K=O 0=V W=V --encoding=A "
+	    "--external-encoding=A --internal-encoding=A" },
 	{ "osascript", NULL, "i", "+ e=E l=A" },
 
 	/* what changes files */
@@ -243,7 +269,9 @@ static const struct program programs[] = {
 	{ "dd", NULL, "dd", "" },
 	{ "gunzip", NULL, "wr", PACKER },
 	{ "gzip", NULL, "wr", PACKER },
-	{ "install", NULL, "to", "t=W --target-directory=W m=A o=A g=A S=A" },
+	{ "install", NULL, "to",
+	    "t=W --target-directory=W m=A o=A g=A S=A "
+	    "--strip-program=R" },
 	{ "link", NULL, "to", "" },
 	{ "ln", NULL, "to", "t=W --target-directory=W S=A" },
 	{ "mkdir", NULL, "w", "m=A --mode=A" },
@@ -355,6 +383,8 @@ static const struct program programs[] = {
 	{ "uudecode", NULL, "unpack", "o=W" },
 
 	/* modules of python, by -m */
+	{ "cProfile", NULL, NULL, "+ o=W --outfile=W s=A" },
+	{ "fileinput", NULL, "r", "" },
 	{ "json.tool", NULL, "rw2", "--indent=A" },
 	{ "tarfile", "--create", "pack", "" },
 	{ "tarfile", "--extract", "into", "" },
@@ -376,6 +406,8 @@ static const struct program programs[] = {
 	{ "biome", NULL, "wi", "--write=I --apply=I --fix=I" },
 	{ "black", NULL, "wb", "--check=N --diff=N l=A t=A c=A" },
 	{ "buildifier", NULL, "wb", "-mode=A" },
+	{ "cargo", "init", "w", "--name=A --vcs=A --edition=A --registry=A" },
+	{ "cargo", "new", "w", "--name=A --vcs=A --edition=A --registry=A" },
 	{ "cargo", "fmt", "here", "--check=N" },
 	{ "cargo", "fix", "here", "" },
 	{ "clang-format", NULL, "wi", "i=I n=N --dry-run=N" },
@@ -502,14 +534,14 @@ static const struct program programs[] = {
 	{ "nc.openbsd", NULL, NULL, NETCAT },
 
 	/* builders */
-	{ "c++", NULL, NULL, CC_FILES "-specs=Q -wrapper=Q" },
-	{ "cc", NULL, NULL, CC_FILES "-specs=Q -wrapper=Q" },
+	{ "c++", NULL, NULL, CC_FILES "-specs=Q -wrapper=R" },
+	{ "cc", NULL, NULL, CC_FILES "-specs=Q -wrapper=R" },
 	{ "clang", NULL, NULL, CC_FILES },
 	{ "clang++", NULL, NULL, CC_FILES },
-	{ "g++", NULL, NULL, CC_FILES "-specs=Q -wrapper=Q" },
-	{ "gcc", NULL, NULL, CC_FILES "-specs=Q -wrapper=Q" },
+	{ "g++", NULL, NULL, CC_FILES "-specs=Q -wrapper=R" },
+	{ "gcc", NULL, NULL, CC_FILES "-specs=Q -wrapper=R" },
 	{ "as", NULL, NULL, "o=W -MD=W I=A" },
-	{ "ld", NULL, NULL,
+	{ "ld", NULL, "r",
 	    "o=W -plugin=Q -Map=W --Map=W --dependency-file=W --out-implib=W "
 	    "T=A L=A l=A m=A e=A" },
 	{ "go", "build", NULL, "o=W -toolexec=R -o=W --toolexec=R" },
@@ -520,15 +552,17 @@ static const struct program programs[] = {
 	{ "go", "vet", NULL, "-vettool=R --vettool=R -toolexec=R" },
 	{ "cargo", NULL, NULL, "--config=Q p=A --package=A --target-dir=W" },
 	{ "make", NULL, "make",
-	    "--eval=P f=A C=A I=A o=A W=A j=O l=O --file=A --makefile=A "
-	    "--directory=A "
-	    "E=P" },
+	    "--eval=P f=L C=A I=A o=A W=A j=O l=O --file=L --makefile=L "
+	    "--directory=A E=P" },
 	{ "gmake", NULL, "make",
-	    "--eval=P f=A C=A I=A o=A W=A j=O l=O --file=A --makefile=A E=P" },
+	    "--eval=P f=L C=A I=A o=A W=A j=O l=O --file=L --makefile=L "
+	    "--directory=A E=P" },
 	{ "openssl", NULL, NULL,
 	    "-in=L -inkey=L -key=L -out=W -keyout=W -writerand=W "
 	    "-keylogfile=W -sess_out=W -engine=Q -provider-path=Q" },
-	{ "pytest", NULL, NULL, "p=A -junitxml=W --junitxml=W --junit-xml=W" },
+	{ "pytest", NULL, NULL,
+	    "p=A -junitxml=W --junitxml=W --junit-xml=W --log-file=W "
+	    "--basetemp=U" },
 
 	{ "npm", NULL, NULL,
 	    "--script-shell=Q --node-options=Q --git=Q --shell=Q --editor=Q "

@@ -18,6 +18,7 @@ struct expansion {
 	size_t made;
 	unsigned flags; /* of the whole word */
 	char *var;
+	bool braces; /* it came of some */
 };
 
 /* "~+", "~-", "~2": what the shell holds in variables of its own. */
@@ -35,6 +36,12 @@ finish(struct expansion *x, const char *text, const bool *plain, size_t n)
 	const char *close = n > 0 ? memrchr(text, ']', n) : NULL;
 	struct sh_word *w;
 
+	/* Nothing is left of an empty one, unless there are quotes in it: those
+	 * can't be told here, and a command of that name there is none. */
+	if (n == 0 && x->braces) {
+		x->made++;
+		return;
+	}
 	*x->words = sh_grow(x->p->out, *x->words, *x->n, sizeof **x->words);
 	w = &(*x->words)[(*x->n)++];
 	*w = (struct sh_word){ .text = sh_dup(x->p->out, text, n),
@@ -181,6 +188,7 @@ join(struct expansion *x, const char *text, const bool *plain, size_t open,
 	for (size_t i = close + 1; i < n; i++)
 		sh_put(&d, text[i], plain[i]);
 	sh_put(&d, '\0', false);
+	x->braces = true;
 	expand(x, d.text, d.plain, d.n - 1, open);
 	sh_draft_clear(&d);
 }

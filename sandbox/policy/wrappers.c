@@ -48,7 +48,9 @@ static const struct wrapper wrappers[] = {
 	{ "choom", WRAP_ARGV, 0, 0, NULL, "+ n=A --adjust=A p=A --pid=A" },
 	{ "chpst", WRAP_ARGV, 0, 0, NULL,
 	    "+ u=A U=A b=A e=A /=A C=A n=A l=A L=A m=A d=A o=A p=A f=A c=A" },
-	{ "chrt", WRAP_ARGV, 0, 1, NULL, "+ T=A P=A D=A" },
+	{ "chrt", WRAP_ARGV, 0, 1, NULL,
+	    "+ T=A P=A D=A --sched-runtime=A --sched-period=A "
+	    "--sched-deadline=A" },
 	{ "cpulimit", WRAP_ARGV, 0, 0, NULL, "+ l=A p=A e=A" },
 	{ "dbus-launch", WRAP_ARGV, 0, 0, NULL, "+ --config-file=A" },
 	{ "dbus-run-session", WRAP_ARGV, 0, 0, NULL,
@@ -68,12 +70,15 @@ static const struct wrapper wrappers[] = {
 	    "+ --library-path=A --preload=Q --audit=Q --argv0=A "
 	    "--inhibit-rpath=A --glibc-hwcaps-prepend=A "
 	    "--glibc-hwcaps-mask=A --list=N --verify=N" },
+	{ "jobs", WRAP_ARGV, 0, 99, NULL, "x=D" },
 	{ "lckdo", WRAP_ARGV, 0, 1, NULL, "+ W=A" },
 	{ "mispipe", WRAP_SHELL, WRAP_EACH, 0, NULL, "+" },
 	{ "nice", WRAP_ARGV, 0, 0, NULL, "+ n=A --adjustment=A" },
 	{ "nocache", WRAP_ARGV, 0, 0, NULL, "+ n=A" },
 	{ "nohup", WRAP_ARGV, 0, 0, NULL, "+" },
-	{ "numactl", WRAP_ARGV, 0, 0, NULL, "+ m=A N=A C=A i=A p=A" },
+	{ "numactl", WRAP_ARGV, 0, 0, NULL,
+	    "+ m=A N=A C=A i=A p=A --cpunodebind=A --interleave=A "
+	    "--membind=A --physcpubind=A --preferred=A" },
 	{ "pee", WRAP_SHELL, WRAP_EACH, 0, NULL, "" },
 	{ "pipesz", WRAP_ARGV, 0, 0, NULL, "+ s=A --set=A f=A n=A" },
 	{ "proxychains", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ f=A" },
@@ -117,25 +122,48 @@ static const struct wrapper wrappers[] = {
 	{ "entr", WRAP_ARGV, WRAP_POWER, 0, NULL, "+" },
 	{ "fakeroot", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ l=A s=A i=A" },
 	{ "flock", WRAP_ARGV, WRAP_POWER, 1, NULL,
-	    "c=X --command=X w=A --timeout=A E=A" },
+	    "c=X --command=X w=A --timeout=A --wait=A E=A "
+	    "--conflict-exit-code=A" },
 	{ "gdb", WRAP_ARGV, WRAP_POWER, 0, "--args", "+" },
 	{ "git", WRAP_ARGV, WRAP_POWER, 0, "bisect run", "+" },
 	{ "git", WRAP_SHELL, WRAP_OWN, 0, "submodule foreach", "+" },
+	{ "gpg-agent", WRAP_ARGV, WRAP_POWER, 0, NULL,
+	    "+ --homedir=A --options=Q --log-file=W --pinentry-program=Q" },
+	{ "heaptrack", WRAP_ARGV, WRAP_POWER, 0, NULL,
+	    "+ o=W --output=W p=A --pid=A a=N --analyze=N" },
 	{ "hyperfine", WRAP_SHELL, WRAP_OWN | WRAP_EACH, 0, NULL,
 	    "+ w=A --warmup=A r=A --runs=A m=A M=A n=A p=X --prepare=X "
 	    "c=X --cleanup=X s=X --setup=X S=Q --shell=Q L=A P=A "
 	    "--export-json=W --export-markdown=W --export-csv=W" },
 	{ "ltrace", WRAP_ARGV, WRAP_POWER, 0, NULL,
-	    "+ e=A o=W p=A u=A n=A s=A" },
+	    "+ e=A o=W p=A u=A n=A s=A A=A D=A F=A l=A x=A a=A w=A "
+	    "--align=A --config=A --debug=A --indent=A --library=A "
+	    "--output=W" },
 	{ "nix", WRAP_ARGV, WRAP_OWN, 99, "develop", "c=D --command=D" },
 	{ "nix-shell", WRAP_ARGV, WRAP_OWN, 0, NULL,
 	    "--run=X --command=X p=A A=A E=A" },
 	{ "npm", WRAP_ARGV, WRAP_OWN, 0, "exec",
 	    "+ p=A --package=A c=X --call=X w=A" },
+	{ "npm", WRAP_ARGV, WRAP_OWN, 0, "x",
+	    "+ p=A --package=A c=X --call=X w=A" },
 	{ "npx", WRAP_ARGV, WRAP_OWN, 0, NULL,
 	    "+ p=A --package=A c=X --call=X w=A" },
-	{ "perf", WRAP_ARGV, WRAP_POWER, 0, "stat", "+ e=A o=W r=A" },
-	{ "perf", WRAP_ARGV, WRAP_POWER, 0, "record", "+ e=A o=W F=A" },
+	{ "perf", WRAP_ARGV, WRAP_POWER, 0, "stat",
+	    "+ e=A o=W r=A C=A D=A G=A I=A M=A p=A t=A x=A --control=A "
+	    "--cpu=A --cputype=A --delay=A --event=A --field-separator=A "
+	    "--filter=A --for-each-cgroup=A --cgroup=A --interval-count=A "
+	    "--interval-print=A --log-fd=A --metrics=A --output=W --post=X "
+	    "--pre=X --repeat=A --td-level=A --timeout=A" },
+	{ "perf", WRAP_ARGV, WRAP_POWER, 0, "record",
+	    "+ e=A o=W F=A c=A C=A D=A G=A j=A k=A m=A p=A r=A t=A u=A "
+	    "--affinity=A --call-graph=A --clang-opt=A --clang-path=Q "
+	    "--clockid=A --control=A --count=A --cpu=A --delay=A --event=A "
+	    "--filter=A --freq=A --max-size=A --mmap-flush=A --mmap-pages=A "
+	    "--output=W --realtime=A --vmlinux=A" },
+	{ "perf", WRAP_ARGV, WRAP_POWER, 0, "trace",
+	    "+ e=A o=W C=A D=A G=A m=A p=A t=A u=A --call-graph=A --cpu=A "
+	    "--delay=A --event=A --expr=A --filter=A --max-events=A "
+	    "--max-stack=A --mmap-pages=A --output=W" },
 	{ "pipenv", WRAP_ARGV, WRAP_OWN, 0, "run", "+" },
 	{ "pipx", WRAP_ARGV, WRAP_OWN, 0, "run", "+ --spec=A" },
 	{ "pnpm", WRAP_ARGV, WRAP_OWN, 0, "exec", "+ c=X" },
@@ -146,19 +174,62 @@ static const struct wrapper wrappers[] = {
 	{ "rlwrap", WRAP_ARGV, WRAP_POWER, 0, NULL, "+" },
 	{ "script", WRAP_ARGV, WRAP_POWER, 99, NULL,
 	    "c=X --command=X E=A I=W O=W B=W T=W" },
+	{ "ssh-agent", WRAP_ARGV, WRAP_POWER, 0, NULL,
+	    "+ a=A E=A O=A P=A t=A" },
 	{ "strace", WRAP_ARGV, WRAP_POWER, 0, NULL,
-	    "+ e=A o=W p=A s=A u=A E=A a=A P=A S=A" },
+	    "+ e=A o=W p=A s=A u=A E=A a=A P=A S=A b=A I=A X=A O=A U=A "
+	    "--abbrev=A --attach=A --columns=A --const-print-style=A "
+	    "--detach-on=A --env=A --fault=A --inject=A --interruptible=A "
+	    "--kvm=A --output=W --raw=A --read=A --signal=A --status=A "
+	    "--string-limit=A --summary=F --summary-columns=A "
+	    "--summary-sort-by=A --summary-syscall-overhead=A --trace=A "
+	    "--trace-path=A --user=A --verbose=A --write=A" },
 	{ "uv", WRAP_ARGV, WRAP_OWN, 0, "run",
 	    "+ p=A --python=A --with=A --extra=A --group=A --project=A "
-	    "--env-file=L m=Z" },
+	    "--env-file=L --directory=A --index=A --index-url=A "
+	    "--default-index=A --extra-index-url=A --find-links=A "
+	    "--no-extra=A --no-group=A --only-group=A --package=A "
+	    "--with-editable=A --with-requirements=L --cache-dir=A m=Z" },
 	{ "uvx", WRAP_ARGV, WRAP_OWN, 0, NULL,
 	    "+ --from=A --with=A p=A --python=A" },
 	{ "valgrind", WRAP_ARGV, WRAP_POWER, 0, NULL,
 	    "+ --log-file=W --xml-file=W --callgrind-out-file=W "
 	    "--massif-out-file=W --cachegrind-out-file=W" },
-	{ "xvfb-run", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ n=A s=A e=W f=A p=A" },
+	{ "xvfb-run", WRAP_ARGV, WRAP_POWER, 0, NULL,
+	    "+ n=A s=A e=W f=A p=A --auth-file=A --error-file=W "
+	    "--server-args=A --server-num=A --xauth-protocol=A" },
 	{ "yarn", WRAP_ARGV, WRAP_OWN, 0, "exec", "+" },
 	{ "yarn", WRAP_ARGV, WRAP_OWN, 0, "dlx", "+ p=A" },
+
+	/* of other ecosystems */
+	{ "asdf", WRAP_ARGV, WRAP_OWN, 0, "exec", "+" },
+	{ "cabal", WRAP_ARGV, WRAP_OWN, 0, "exec", "+" },
+	{ "catatonit", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "doppler", WRAP_ARGV, WRAP_OWN, 0, "run",
+	    "p=A c=A --project=A --config=A --command=X" },
+	{ "dotenvx", WRAP_ARGV, WRAP_OWN, 0, "run", "+ f=A e=A" },
+	{ "dumb-init", WRAP_ARGV, 0, 0, NULL, "+ r=A --rewrite=A" },
+	{ "dune", WRAP_ARGV, WRAP_OWN, 0, "exec", "+ --root=A --profile=A" },
+	{ "hatch", WRAP_ARGV, WRAP_OWN, 0, "run", "+" },
+	{ "logsave", WRAP_ARGV, 0, 1, NULL, "+" },
+	{ "opam", WRAP_ARGV, WRAP_OWN, 0, "exec", "+ --switch=A" },
+	{ "pdm", WRAP_ARGV, WRAP_OWN, 0, "run", "+ p=A --project=A" },
+	{ "pyenv", WRAP_ARGV, WRAP_OWN, 0, "exec", "+" },
+	{ "rbenv", WRAP_ARGV, WRAP_OWN, 0, "exec", "+" },
+	{ "rr", WRAP_ARGV, WRAP_POWER, 0, "record",
+	    "+ o=A --output-trace-dir=W" },
+	{ "rye", WRAP_ARGV, WRAP_OWN, 0, "run", "+" },
+	{ "stack", WRAP_ARGV, WRAP_OWN, 0, "exec", "+" },
+	{ "systemd-cat", WRAP_ARGV, 0, 0, NULL,
+	    "+ t=A p=A --identifier=A --priority=A --stderr-priority=A" },
+	{ "systemd-inhibit", WRAP_ARGV, 0, 0, NULL,
+	    "+ --what=A --who=A --why=A --mode=A" },
+	{ "tini", WRAP_ARGV, 0, 0, NULL, "+ p=A e=A" },
+	{ "torify", WRAP_ARGV, WRAP_POWER, 0, NULL, "+" },
+	{ "tox", WRAP_ARGV, WRAP_OWN, 0, "exec", "e=A" },
+	{ "tsocks", WRAP_ARGV, WRAP_POWER, 0, NULL, "+" },
+	{ "volta", WRAP_ARGV, WRAP_OWN, 0, "run",
+	    "+ --node=A --npm=A --yarn=A" },
 
 	/* another user, another machine, another root */
 	{ "at", WRAP_SH, WRAP_PRIV, 99, NULL, "f=A q=A" },

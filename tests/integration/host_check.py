@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """foray-host --check: what a machine lacks, one at a time, each with a remedy; and
-an orchestrator that is there, is not, or does not want us. --drain: a host that is
-told to go finishes what it has."""
+an orchestrator that is there, is not, or does not want us."""
 import os
 import re
 import shutil
@@ -9,7 +8,6 @@ import signal
 import socket
 import sys
 import threading
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib  # noqa: E402
@@ -120,61 +118,12 @@ def orchestrators(box):
     lib.equal(run.wait(20).status, 130, "the run was not disturbed")
 
 
-def drains(box, seconds, allowed):
-    """A run whose host gets SIGTERM while a worker runs; what it said, and how
-    long it took to end."""
-    run, at, keys = box.listen(
-        box.repo("for%ss" % allowed, lib.SMALL), "-t", "sleep %s; %s" %
-        (seconds, lib.SMALL_TEST), "-n", "2", "--local", "0")
-    host = start_host(box, "first", at, keys, "--drain", allowed)
-    lib.check(run.wait_event("assigned", 30), "a worker runs",
-              lib.read(box.dir + "/first.log"))
-    host.terminate()
-    began = time.monotonic()
-    lib.equal(host.wait(30), 0, "the host ends well")
-    return run, at, keys, time.monotonic() - began
-
-
-def start_host(box, label, at, keys, *args):
-    with open(os.path.join(box.dir, label + ".log"), "wb") as f:
-        return box.popen(
-            [os.path.join(os.path.dirname(box.foray), "foray-host"),
-             "--connect", at, "--keys", keys, "--label", label, "--cache",
-             box.cache + "/foray", "--slots", "2", "--spares", "0", *args],
-            stderr=f)
-
-
-def drain(box):
-    log = os.path.join(box.dir, "first.log")
-    run, at, keys, _ = drains(box, "0.3", "60")
-    lib.check(re.search("draining: [12] workers run", lib.read(log)),
-              "it drained", lib.read(log))
-    other = start_host(box, "second", at, keys)
-    r = run.wait(60)
-    lib.equal(r.status, 0, "another one does the rest", r)
-    other.send_signal(signal.SIGINT)
-    lib.equal(other.wait(10), 0, "SIGINT ends a host at once")
-    ends = [e["reason"] for e in r.all("worker_gone")]
-    lib.check("host lost" not in ends and "killed" not in ends,
-              "what ran was finished", ends)
-    # It takes longer than it has.
-    run, _, _, took = drains(box, "20", "1")
-    lib.check("still run" in lib.read(log) and took < 8,
-              "no longer than it may", lib.read(log))
-    run.signal(signal.SIGINT)
-    lib.equal(run.wait(20).status, 130, "the run is interrupted")
-
-
 def main():
     for uid in lib.users():
         with lib.Box(uid) as box:
             machine(box, lib.user_name(uid))
     with lib.Box() as box:
-        for part in (orchestrators, drain):
-            began = time.monotonic()
-            part(box)
-            print("%-13s %.1f s" % (part.__name__, time.monotonic() - began),
-                  flush=True)
+        orchestrators(box)
     lib.done()
 
 

@@ -94,7 +94,7 @@ def works(box, top, libs):
     log = box.dir + "/host.log"
     with open(log, "wb") as f:
         host = box.popen(wrap + ["--", *empty, host, "--connect", at, "--keys",
-                                 keys, "--label", "bare", *cache], stderr=f)
+                                 keys, "--name", "bare", *cache], stderr=f)
     r = run.wait(60)
     lib.equal(r.status, 0, "it is fixed there", str(r) + lib.read(log))
     lib.equal({e["host"] for e in r.all("assigned")}, {"bare"}, "by that host")

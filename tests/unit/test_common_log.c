@@ -132,6 +132,71 @@ test_alloc(void **state)
 	free(s);
 }
 
+static void
+test_json(void **state)
+{
+	char text[4096], *at;
+	struct log_ids old;
+
+	(void)state;
+	setenv("FORAY_LOG", "json", 1);
+	log_init("pro\"g");
+	unsetenv("FORAY_LOG");
+	assert_true(log_is_json());
+	log_ids_get(&old);
+	log_id(LOG_ID_RUN, "r\\1");
+	log_id(LOG_ID_WORKER, "w1");
+	log_id_number(LOG_ID_ATTEMPT, "", 2);
+	log_id_number(LOG_ID_CALL, "model-", 17);
+	log_id(LOG_ID_SUBTASK, "");
+	log_warn("say \"%s\"\n\xff", "a\\b");
+	take(text, sizeof text);
+	assert_int_equal(strncmp(text, "{\"time\":\"20", 11), 0);
+	assert_int_equal(strncmp(text + 33, "\",\"level\"", 9), 0);
+	at = strstr(text, "\"level\"");
+	assert_string_equal(at,
+	    "\"level\":\"warning\",\"program\":\"pro\\\"g\","
+	    "\"run\":\"r\\\\1\",\"attempt\":\"2\",\"worker\":\"w1\","
+	    "\"call\":\"model-17\","
+	    "\"message\":\"say \\\"a\\\\b\\\"\\\\n\\\\xff\"}\n");
+	log_ids_set(&old);
+	log_info("x");
+	take(text, sizeof text);
+	assert_non_null(strstr(text, "\"program\":\"pro\\\"g\",\"message\""));
+	log_id_number(LOG_ID_CALL, "model-", 0);
+	log_id(LOG_ID_WORKER, NULL);
+	log_info("x");
+	take(text, sizeof text);
+	assert_null(strstr(text, "worker"));
+	log_init("prog");
+	assert_false(log_is_json());
+}
+
+/* The longest there can be: all of it is quotes. */
+static void
+test_json_long(void **state)
+{
+	char text[64 * 1024], *quotes = xmalloc(20001);
+	size_t n;
+
+	(void)state;
+	memset(quotes, '"', 20000);
+	quotes[20000] = '\0';
+	setenv("FORAY_LOG", "json", 1);
+	log_init("prog");
+	unsetenv("FORAY_LOG");
+	for (int i = 0; i < LOG_IDS; i++)
+		log_id((enum log_id)i, quotes);
+	log_info("%s", quotes);
+	n = take(text, sizeof text);
+	assert_true(n > 16000);
+	assert_string_equal(text + n - 3, "\"}\n");
+	for (int i = 0; i < LOG_IDS; i++)
+		log_id((enum log_id)i, NULL);
+	log_init("prog");
+	free(quotes);
+}
+
 int
 main(void)
 {
@@ -140,6 +205,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_level, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fatal, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_json, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    test_json_long, setup, teardown),
 		cmocka_unit_test(test_alloc),
 	};
 

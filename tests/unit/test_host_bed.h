@@ -61,6 +61,9 @@ struct bed {
 	pid_t parent; /* stands for foray; 0: we do */
 	pid_t launcher;
 	int lifeline;
+	/* NEEDs are for this; NULL: dropped. */
+	void (*on_need)(struct bed *b, const struct msg_need *m);
+	size_t needs;
 	struct event *events;
 	size_t n;
 	size_t bad;
@@ -123,6 +126,14 @@ bed_msg_cb(struct peer *p, const struct peer_addr *from, const char *worker,
 	(void)len;
 	if (m->type == MSG_MODEL) /* the flood */
 		return;
+	if (m->type == MSG_NEED) {
+		assert_string_equal(worker, "");
+		b->host = *from;
+		b->needs++;
+		if (b->on_need != NULL)
+			b->on_need(b, &m->u.need);
+		return;
+	}
 	bed_record(b, worker, m);
 	b->host = *from;
 	if (m->type != MSG_HELLO || !b->welcome)
@@ -333,7 +344,7 @@ bed_command(struct bed *b, struct bed_command *c)
 	memset(c, 0, sizeof *c);
 	c->host = path_joinf(b->dir, "bin/foray-host");
 	strv_addl(&c->argv, c->host, "--connect", b->endpoint, "--slots", "3",
-	    "--label", "bed", "--scratch", scratch, "--cache", cache,
+	    "--name", "bed", "--scratch", scratch, "--cache", cache,
 	    "--lifeline-fd", "3", (char *)NULL);
 	for (char **v = environ; *v != NULL; v++)
 		strv_add(&c->env, *v);

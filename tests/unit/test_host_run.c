@@ -105,7 +105,7 @@ test_drain(void **state)
 	bed_wait(&b, MSG_READY, "good");
 	bed_send(&b, NULL, &m);
 	bed_assign(&b, "more", 60000);
-	bed_wait_exit(&b, "more", "start", "draining");
+	bed_wait_exit(&b, "more", "draining", "draining");
 	ack.u.summary_ack.subtask = "sub";
 	bed_send(&b, "good", &ack);
 	bed_wait_exit(&b, "good", "exited", "");
@@ -208,6 +208,19 @@ test_slots(void **state)
 	bed_close(&b);
 }
 
+/* The orchestrator has it no more. */
+static void
+no_snapshot(struct bed *b, const struct msg_need *m)
+{
+	struct msg out = { .type = MSG_SNAPSHOT };
+
+	out.u.snapshot.snapshot = m->snapshot;
+	out.u.snapshot.seq = m->seq;
+	out.u.snapshot.ticket = 1;
+	out.u.snapshot.error = "it has burnt";
+	bed_send(b, NULL, &out);
+}
+
 static void
 test_bad_orders(void **state)
 {
@@ -225,7 +238,7 @@ test_bad_orders(void **state)
 		{ "g", SNAPSHOT, "/srv/x", "../y", "workdir" },
 		{ "h", SNAPSHOT, "/srv/x", "/srv/xy", "workdir" },
 		{ "i", "ffffffffffffffffffffffffffffffff", "/srv/x", NULL,
-		    "No such file" },
+		    "it has burnt" },
 	};
 	struct msg m = { .type = MSG_ASSIGN };
 	struct bed b;
@@ -233,6 +246,7 @@ test_bad_orders(void **state)
 
 	(void)state;
 	bed_open(&b);
+	b.on_need = no_snapshot;
 	bed_start_wait(&b);
 	for (i = 0; i < nitems(orders); i++) {
 		m.u.assign.subtask = "sub";

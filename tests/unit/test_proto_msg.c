@@ -618,7 +618,7 @@ test_malformed(void **state unused_arg)
 		    msg_peek(good[i].bytes, good[i].len), MSG_DRAIN);
 	}
 	assert_int_equal(msg_peek("\x80", 1), MSG_NONE);
-	assert_int_equal(msg_peek("\x81\xa1t\x03", 4), MSG_NONE);
+	assert_int_equal(msg_peek("\x81\xa1t\x18", 4), MSG_NONE);
 }
 
 static void
@@ -799,7 +799,7 @@ test_bad_text(void **state unused_arg)
 	assert_int_equal(encode_code(&m), ERR_PROTO);
 	m.type = MSG_NONE;
 	assert_int_equal(encode_code(&m), ERR_PROTO);
-	m.type = (enum msg_type)3;
+	m.type = (enum msg_type)24;
 	assert_int_equal(encode_code(&m), ERR_PROTO);
 	msg_free(NULL);
 }

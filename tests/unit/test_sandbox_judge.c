@@ -228,6 +228,7 @@ static const struct row {
 	const char *command, *want;
 } rows[] = {
 #include "tests/unit/test_sandbox_judge_files.h"
+#include "tests/unit/test_sandbox_judge_options.h"
 #include "tests/unit/test_sandbox_judge_rows.h"
 #include "tests/unit/test_sandbox_judge_turns.h"
 #include "tests/unit/test_sandbox_judge_ways.h"

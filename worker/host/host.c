@@ -20,6 +20,7 @@
 #include "common/fdio.h"
 #include "common/hash.h"
 #include "common/log.h"
+#include "common/num.h"
 #include "common/path.h"
 #include "common/text.h"
 #include "proto/tcp.h"
@@ -27,6 +28,7 @@
 #include "sandbox/limits.h"
 #include "sandbox/workspace.h"
 #include "worker/host/host_int.h"
+#include "worker/host/intake.h"
 #include "worker/host/launch.h"
 #include "worker/host/options.h"
 #include "worker/host/place.h"
@@ -37,8 +39,9 @@
 
 #define TICK_MS 1000
 #define SILENCE_MS 5000   /* then HELLO is said again */
+#define TOLD_MS 3000      /* for the answer to HELLO with draining */
 #define END_MS 700        /* for the end, when we are told to go at once */
-#define END_QUIET_MS 5000 /* for the end after a drain */
+#define END_QUIET_MS 5000 /* for the end after DRAIN */
 #define END_REAP_MS 200   /* of it: for the workers' processes */
 #define FEATURES_MAX (LAYOUT_COPY + 2)
 
@@ -92,6 +95,9 @@ host_say_hello(struct host *h)
 	hello->instance = h->instance;
 	hello->features.n = features(h, layouts);
 	hello->features.v = layouts;
+	hello->labels.n = h->opts->labels.n;
+	hello->labels.v = (const char **)h->opts->labels.v;
+	hello->draining = h->draining;
 	if (h->slots != NULL)
 		slots_names(h->slots, &names);
 	hello->workers = msg_strs_of(&names);
@@ -100,22 +106,39 @@ host_say_hello(struct host *h)
 	strv_clear(&names);
 }
 
-void
-host_say_heartbeat(struct host *h)
+static void
+say_heartbeat(struct host *h)
 {
 	struct msg m = { .type = MSG_HEARTBEAT };
 
 	m.u.heartbeat.busy = slots_busy(h->slots);
-	m.u.heartbeat.draining = h->draining;
 	say(h, &m);
 }
 
 void
 host_check_drained(struct host *h)
 {
-	if (h->draining && slots_busy(h->slots) == 0 &&
+	/* An orchestrator that does not answer has nothing for us either. */
+	bool told = h->told || h->run[0] == '\0' ||
+	    loop_now_ms() - h->drain_at >= TOLD_MS;
+
+	if (h->draining && told && slots_busy(h->slots) == 0 &&
 	    relay_is_empty(h->relay))
 		loop_stop(h->loop, 0);
+}
+
+void
+host_drain(struct host *h, const char *why)
+{
+	if (h->draining)
+		return;
+	log_info("%s: no more work is taken, %zu workers come to their end",
+	    why, slots_busy(h->slots));
+	h->draining = true;
+	h->drain_at = loop_now_ms();
+	slots_drain(h->slots);
+	host_say_hello(h);
+	host_check_drained(h);
 }
 
 /* --- time and signals ---------------------------------------------------- */
@@ -131,44 +154,16 @@ tick_cb(void *ctx)
 	    (now - h->heard_ms >= SILENCE_MS &&
 		now - h->hello_ms >= SILENCE_MS))
 		host_say_hello(h);
-	if (h->run[0] != '\0')
-		host_say_heartbeat(h);
+	if (h->run[0] != '\0') {
+		say_heartbeat(h);
+		intake_tick(h->intake);
+	}
 	host_check_drained(h);
 	if (slots_busy(h->slots) > 0)
 		h->idle_ms = now;
 	else if (h->opts->idle_exit_ms > 0 &&
-	    now - h->idle_ms >= h->opts->idle_exit_ms) {
-		log_info("no work has come: the end");
-		loop_stop(h->loop, 0);
-	}
-}
-
-static void
-drain_over_cb(void *ctx)
-{
-	struct host *h = ctx;
-
-	log_warn("workers still run after --drain: the end");
-	h->at_once = true;
-	loop_stop(h->loop, 0);
-}
-
-void
-host_drain(struct host *h)
-{
-	if (h->draining)
-		return;
-	h->draining = true;
-	log_info("draining: %zu workers run, no more are taken",
-	    slots_busy(h->slots));
-	slots_drain(h->slots);
-	if (h->opts->drain_ms > 0)
-		loop_timer_add(
-		    h->loop, h->opts->drain_ms, 0, drain_over_cb, h);
-	/* At once, so that nothing more is given to us. */
-	if (h->run[0] != '\0')
-		host_say_heartbeat(h);
-	host_check_drained(h);
+	    now - h->idle_ms >= h->opts->idle_exit_ms)
+		host_drain(h, "no work has come");
 }
 
 static void
@@ -181,13 +176,36 @@ free_cb(void *ctx)
 }
 
 static void
+drain_over_cb(void *ctx)
+{
+	struct host *h = ctx;
+	char limit[32];
+
+	h->drain = NULL;
+	log_warn("%zu workers have not ended in %s: they are ended",
+	    slots_busy(h->slots),
+	    num_fmt_ms(h->opts->drain_ms, limit, sizeof limit));
+	h->at_once = true;
+	loop_stop(h->loop, 0);
+}
+
+static void
 signal_cb(int signo, void *ctx)
 {
 	struct host *h = ctx;
+	bool first = h->drain == NULL;
 
-	if (signo == SIGTERM && h->opts->drain_ms > 0) {
-		host_drain(h);
-		return;
+	if (signo == SIGTERM && h->opts->lifeline_fd < 0) {
+		/* A service manager may send it to the launcher and to us. */
+		if (!first && loop_now_ms() - h->term_ms < LAUNCH_SAME_MS)
+			return;
+		if (first) {
+			h->term_ms = loop_now_ms();
+			h->drain = loop_timer_add(
+			    h->loop, h->opts->drain_ms, 0, drain_over_cb, h);
+			host_drain(h, "SIGTERM");
+			return;
+		}
 	}
 	log_info("%s: the end", strsignal(signo));
 	h->at_once = true;
@@ -228,8 +246,8 @@ take_name(struct host *h)
 	struct buf b;
 
 	memset(name, 0, sizeof name);
-	if (h->opts->label != NULL)
-		(void)snprintf(name, sizeof name, "%s", h->opts->label);
+	if (h->opts->name != NULL)
+		(void)snprintf(name, sizeof name, "%s", h->opts->name);
 	else if (gethostname(name, sizeof name - 1) < 0)
 		(void)snprintf(name, sizeof name, "unknown");
 	buf_init(&b, sizeof name * 4);
@@ -238,11 +256,13 @@ take_name(struct host *h)
 	(void)snprintf(h->name, sizeof h->name, "%.*s",
 	    (int)text_cut(buf_str(&b), b.len, sizeof h->name - 1), buf_str(&b));
 	buf_clear(&b);
+	log_id(LOG_ID_HOST, h->name);
 }
 
 static int
 host_start(struct host *h, struct err *e)
 {
+	struct intake_conf intake;
 	struct slots_conf conf;
 	int r;
 
@@ -265,6 +285,14 @@ host_start(struct host *h, struct err *e)
 		return r;
 	h->relay = relay_create(h->loop, h->up);
 	h->reaper = reaper_create(h->loop);
+	memset(&intake, 0, sizeof intake);
+	intake.loop = h->loop;
+	intake.up = h->relay;
+	intake.reaper = h->reaper;
+	intake.store = h->place->snapshots;
+	intake.cache_max = h->opts->cache_max;
+	intake.shared = h->opts->lifeline_fd >= 0;
+	h->intake = intake_create(&intake, &slots_intake_ops, &h->slots);
 	memset(&conf, 0, sizeof conf);
 	conf.loop = h->loop;
 	conf.zctx = h->zctx;
@@ -278,6 +306,7 @@ host_start(struct host *h, struct err *e)
 	conf.spares = h->opts->spares;
 	conf.remember = tcp_is(h->place->endpoint);
 	conf.up = h->relay;
+	conf.intake = h->intake;
 	conf.reaper = h->reaper;
 	conf.on_free = free_cb;
 	conf.ctx = h;
@@ -297,6 +326,7 @@ host_end(struct host *h)
 	if (h->reaper != NULL)
 		reap_stop(h->reaper);
 	slots_free(h->slots);
+	intake_free(h->intake);
 	if (getpid() == 1)
 		(void)kill(-1, SIGKILL); /* all of the namespace but us */
 	else if (h->place->backend == BACKEND_CONTAINER)

@@ -9,6 +9,7 @@
 
 #include "common/log.h"
 #include "worker/host/host_int.h"
+#include "worker/host/intake.h"
 #include "worker/host/launch.h"
 #include "worker/host/slot.h"
 
@@ -35,19 +36,28 @@ on_welcome(struct host *h, const char *worker unused_arg, const struct msg *m)
 		slots_cancel(
 		    h->slots, NULL, "the orchestrator has another run");
 	(void)snprintf(h->run, sizeof h->run, "%s", w->run);
+	log_id(LOG_ID_RUN, h->run);
 	log_debug("welcome to run %s", h->run);
+	if (h->draining) {
+		h->told = true;
+		host_check_drained(h);
+	}
 }
 
 static void
 on_assign(struct host *h, const char *worker, const struct msg *m)
 {
-	if (!h->draining) {
+	if (h->draining)
+		slots_refuse(
+		    h->slots, worker, "draining", "the host is draining");
+	else
 		slots_assign(h->slots, worker, &m->u.assign);
-		return;
-	}
-	/* It may not know yet, or not any more. */
-	host_say_heartbeat(h);
-	slots_refuse(h->slots, worker, "drain", "the host is draining");
+}
+
+static void
+on_snapshot(struct host *h, const char *worker unused_arg, const struct msg *m)
+{
+	intake_answer(h->intake, &m->u.snapshot);
 }
 
 static void
@@ -63,7 +73,8 @@ static void
 on_drain(struct host *h, const char *worker unused_arg,
     const struct msg *m unused_arg)
 {
-	host_drain(h);
+	h->told = true; /* it knows */
+	host_drain(h, "DRAIN");
 }
 
 static void
@@ -93,6 +104,7 @@ static const struct row {
 } rows[] = {
 	{ MSG_WELCOME, WORKER_NONE, true, on_welcome },
 	{ MSG_ASSIGN, WORKER_MUST, false, on_assign },
+	{ MSG_SNAPSHOT, WORKER_NONE, false, on_snapshot },
 	{ MSG_CANCEL, WORKER_MAY, false, on_cancel },
 	{ MSG_DRAIN, WORKER_NONE, true, on_drain },
 	{ MSG_FREEZE, WORKER_MAY, false, on_freeze },
@@ -122,11 +134,9 @@ is_permitted(const struct host *h, const struct row *row, const char *worker)
 }
 
 static void
-host_msg_cb(struct peer *p unused_arg, const struct peer_addr *from unused_arg,
-    const char *worker, const struct msg *m, const void *raw, size_t len,
-    void *ctx)
+dispatch(struct host *h, const char *worker, const struct msg *m,
+    const void *raw, size_t len)
 {
-	struct host *h = ctx;
 	size_t i;
 
 	h->heard_ms = loop_now_ms();
@@ -142,6 +152,24 @@ host_msg_cb(struct peer *p unused_arg, const struct peer_addr *from unused_arg,
 	}
 	log_warn("%s of the orchestrator is dropped: not expected%s",
 	    msg_name(m->type), h->run[0] == '\0' ? " before WELCOME" : "");
+}
+
+static void
+host_msg_cb(struct peer *p unused_arg, const struct peer_addr *from unused_arg,
+    const char *worker, const struct msg *m, const void *raw, size_t len,
+    void *ctx)
+{
+	struct host *h = ctx;
+
+	log_id(LOG_ID_WORKER, worker);
+	if (m->type == MSG_ASSIGN) {
+		log_id(LOG_ID_SUBTASK, m->u.assign.subtask);
+		log_id_number(LOG_ID_ATTEMPT, "", m->u.assign.attempt);
+	}
+	dispatch(h, worker, m, raw, len);
+	log_id(LOG_ID_WORKER, NULL);
+	log_id(LOG_ID_SUBTASK, NULL);
+	log_id(LOG_ID_ATTEMPT, NULL);
 }
 
 static void

@@ -5,6 +5,7 @@
 #include "proto/peer.h"
 #include "sandbox/probe.h"
 
+struct intake;
 struct options;
 struct place;
 struct reaper;
@@ -19,6 +20,7 @@ struct host {
 	struct peer *up;
 	struct relay *relay;
 	struct reaper *reaper;
+	struct intake *intake;
 	struct slots *slots;
 	const struct quota *quota;
 	int wires; /* wire.h */
@@ -32,6 +34,9 @@ struct host {
 	int link;          /* enum shake that was told last; -1: none */
 	char run[65];      /* of the last WELCOME; "" before it */
 	bool draining;
+	bool told; /* a WELCOME came since HELLO said so: no ASSIGN follows */
+	struct loop_watch *drain; /* its time limit, after SIGTERM */
+	uint64_t drain_at, term_ms;
 	bool at_once; /* told to go */
 	uint64_t heard_ms;
 	uint64_t hello_ms;
@@ -46,10 +51,9 @@ int uplink_connect(struct host *h, struct err *e);
 
 /* host.c */
 void host_say_hello(struct host *h);
-void host_say_heartbeat(struct host *h);
-/* Take no more work, finish what runs (--drain at most), then stop. */
-void host_drain(struct host *h);
-/* Stop when nothing is left to do after that. */
+/* host.c: stop when nothing is left to do after DRAIN. */
 void host_check_drained(struct host *h);
+/* host.c: take no more, tell the orchestrator, end what is there. */
+void host_drain(struct host *h, const char *why);
 
 #endif

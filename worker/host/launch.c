@@ -153,8 +153,8 @@ struct watched {
 	int foray_fd; /* -1: nobody started us */
 	int signal_fd;
 	struct cgroup *group;
-	uint64_t drain_ms;
 	bool subreaper; /* there is no namespace that ends all */
+	uint64_t drain_ms;
 };
 
 static void end_launcher(struct watched *w, int status) noreturn_fn;
@@ -179,17 +179,6 @@ wait_ms(uint64_t kill_at, uint64_t now)
 	return kill_at - now < INT_MAX ? (int)(kill_at - now) : INT_MAX;
 }
 
-/* Returns when the host is to be killed. */
-static uint64_t
-pass_on(const struct watched *w, int signo, uint64_t now, uint64_t kill_at)
-{
-	bool drains = signo == SIGTERM;
-	uint64_t at = now + KILL_AFTER_MS + (drains ? w->drain_ms : 0);
-
-	(void)kill(w->host, drains ? SIGTERM : SIGINT); /* gone is as good */
-	return kill_at == 0 || at < kill_at ? at : kill_at;
-}
-
 static void wait_for(struct watched *w) noreturn_fn;
 
 static void
@@ -201,8 +190,8 @@ wait_for(struct watched *w)
 		{ .fd = w->foray_fd, .events = 0 },
 	};
 	struct signalfd_siginfo si;
-	uint64_t kill_at = 0, now;
-	int status;
+	uint64_t kill_at = 0, first_ms = 0, now, limit;
+	int status, signo;
 
 	for (;;) {
 		if (waitpid(w->host, &status, WNOHANG) == w->host)
@@ -228,7 +217,19 @@ wait_for(struct watched *w)
 		    read(w->signal_fd, &si, sizeof si) != sizeof si ||
 		    si.ssi_signo == SIGCHLD)
 			continue;
-		kill_at = pass_on(w, (int)si.ssi_signo, now, kill_at);
+		signo = (int)si.ssi_signo;
+		/* A first SIGTERM lets the workers come to their end. */
+		if (signo == SIGTERM && first_ms != 0 &&
+		    now - first_ms < LAUNCH_SAME_MS)
+			continue;
+		if (first_ms == 0)
+			first_ms = now;
+		limit = now + KILL_AFTER_MS;
+		if (signo == SIGTERM && w->foray_fd < 0 && kill_at == 0)
+			limit += w->drain_ms;
+		(void)kill(w->host, signo); /* gone is as good */
+		if (kill_at == 0 || limit < kill_at)
+			kill_at = limit;
 	}
 }
 
@@ -282,9 +283,9 @@ launch(int lifeline_fd, enum sandbox_backend backend, uint64_t drain_ms,
 {
 	const bool bare = backend == BACKEND_CONTAINER;
 	struct lifelines l = { .foray = lifeline_fd, .launcher = -1 };
-	struct watched w = { .foray_fd = lifeline_fd,
-		.subreaper = bare,
-		.drain_ms = drain_ms };
+	struct watched w = {
+		.foray_fd = lifeline_fd, .subreaper = bare, .drain_ms = drain_ms
+	};
 	int down[2], up[2];
 	struct err e;
 	sigset_t set;

@@ -12,11 +12,12 @@
  *	lifelines_watch(&lines, loop);
  *
  * The process that was started ("launcher") stays outside, waits, passes
- * SIGTERM on, and SIGINT and SIGHUP as SIGINT (and SIGKILL two seconds later, for
- * SIGTERM after drain_ms besides), and exits with the host's status. It also makes the control group of the host and
- * all its workers (cgroup.h), and removes it when they are gone, whatever ended
- * them: it outlives foray by that moment. What it can't remove, since it was
- * killed itself, foray or the next host sweeps.
+ * SIGTERM, SIGINT and SIGHUP on, and exits with the host's status. SIGKILL
+ * follows two seconds later; where nobody started us, two seconds after what a
+ * first SIGTERM allows for the workers' end. It also makes the control group of
+ *the host and all its workers (cgroup.h), and removes it when they are gone,
+ *whatever ended them: it outlives foray by that moment. What it can't remove,
+ *since it was killed itself, foray or the next host sweeps.
  *
  * With the container backend there are no namespaces. Then the launcher is a
  * subreaper: when the host ends, or foray does, it looks up all that is below
@@ -38,6 +39,10 @@ enum {
 	EXIT_REFUSED = 5  /* the orchestrator does not want this host */
 };
 
+/* Two SIGTERM so close are one: service managers send it to all of a service.
+ */
+#define LAUNCH_SAME_MS 200
+
 /* Read ends of pipes that nobody writes to: a hang-up means that the other
  * side is gone. -1: none. */
 struct lifelines {
@@ -49,7 +54,7 @@ struct lifelines {
  * closed. SIGTERM, SIGINT, SIGHUP and SIGCHLD are blocked afterwards, for the
  * loop. Ends the program with EXIT_SANDBOX and a message when there are no
  * namespaces to be had.
- * drain_ms: what a host may take after SIGTERM, besides the two seconds.
+ * drain_ms: after a first SIGTERM, when lifeline_fd is -1.
  * total: limits of the group for everything. *ret_group: we are in a leaf of
  * it, and our uid to be may make others; NULL where there are no groups. */
 void launch(int lifeline_fd, enum sandbox_backend backend, uint64_t drain_ms,

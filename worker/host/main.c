@@ -54,5 +54,6 @@ main(int argc, char **argv)
 	status = host_run(&o, &place, &quota, &lines);
 	cgroup_forget(&quota.group); /* the launcher removes it */
 	place_clear(&place);
+	strv_clear(&o.labels);
 	return status;
 }

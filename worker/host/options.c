@@ -12,19 +12,24 @@
 
 #include "common/log.h"
 #include "common/num.h"
+#include "proto/label.h"
 #include "proto/tcp.h"
 
 #define EXIT_USAGE 2
+#define DRAIN_MS 600000
+#define CACHE_MAX ((uint64_t)20 << 30)
 
 enum {
 	OPT_CONNECT = 256,
 	OPT_SLOTS,
 	OPT_SPARES,
+	OPT_NAME,
 	OPT_LABEL,
-	OPT_IDLE_EXIT,
 	OPT_DRAIN,
+	OPT_IDLE_EXIT,
 	OPT_SCRATCH,
 	OPT_CACHE,
+	OPT_CACHE_MAX,
 	OPT_LIFELINE_FD,
 	OPT_PROFILE,
 	OPT_SANDBOX,
@@ -41,11 +46,13 @@ static const struct option long_options[] = {
 	{ "connect", required_argument, NULL, OPT_CONNECT },
 	{ "slots", required_argument, NULL, OPT_SLOTS },
 	{ "spares", required_argument, NULL, OPT_SPARES },
+	{ "name", required_argument, NULL, OPT_NAME },
 	{ "label", required_argument, NULL, OPT_LABEL },
-	{ "idle-exit", required_argument, NULL, OPT_IDLE_EXIT },
 	{ "drain", required_argument, NULL, OPT_DRAIN },
+	{ "idle-exit", required_argument, NULL, OPT_IDLE_EXIT },
 	{ "scratch", required_argument, NULL, OPT_SCRATCH },
 	{ "cache", required_argument, NULL, OPT_CACHE },
+	{ "cache-max", required_argument, NULL, OPT_CACHE_MAX },
 	{ "lifeline-fd", required_argument, NULL, OPT_LIFELINE_FD },
 	{ "profile", required_argument, NULL, OPT_PROFILE },
 	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
@@ -72,12 +79,14 @@ static const char help_text[] =
     "  --slots N           workers at once (default: processors)\n"
     "  --spares N          workers started before they are needed, in slots that\n"
     "                      are free (default: 1)\n"
-    "  --label NAME        name to go by (default: the machine's)\n"
+    "  --name NAME         name to go by (default: the machine's)\n"
+    "  --label LABEL       what it is, for foray run --label: gpu, zone=a (more:\n"
+    "                      again; default: FORAY_LABELS)\n"
     "  --idle-exit TIME    end after this time without a worker\n"
-    "  --drain TIME        after SIGTERM, what runs has this time to finish "
-    "(none)\n"
+    "  --drain TIME        how long workers may still run after SIGTERM (10m)\n"
     "  --scratch DIR       where workspaces are made (default: CACHE/scratch)\n"
     "  --cache DIR         where snapshots are (default: ~/.cache/foray)\n"
+    "  --cache-max SIZE    let snapshots take so much there (default: 20G)\n"
     "  --profile NAME      sandbox of commands: strict, default, build, debug,\n"
     "                      one of yours, or a file\n"
     "  --sandbox KIND      bwrap (default), or container: one layer less, where\n"
@@ -139,6 +148,15 @@ absolute(const char *path, const char *what)
 }
 
 static void
+take_labels(struct options *o, const char *text, const char *what)
+{
+	struct err e;
+
+	if (labels_add(&o->labels, text, what, &e) < 0)
+		usage(e.text);
+}
+
+static void
 take_option(struct options *o, int c)
 {
 	struct err e;
@@ -153,22 +171,29 @@ take_option(struct options *o, int c)
 	case OPT_SPARES:
 		o->spares = number(optarg, 0, 4096, "--spares");
 		break;
-	case OPT_LABEL:
+	case OPT_NAME:
 		if (strlen(optarg) == 0 || strlen(optarg) > 255)
-			usage("--label: 1 to 255 bytes are allowed");
-		o->label = optarg;
+			usage("--name: 1 to 255 bytes are allowed");
+		o->name = optarg;
 		break;
-	case OPT_IDLE_EXIT:
-		o->idle_exit_ms = duration(optarg, "--idle-exit");
+	case OPT_LABEL:
+		take_labels(o, optarg, "--label");
 		break;
 	case OPT_DRAIN:
 		o->drain_ms = duration(optarg, "--drain");
+		break;
+	case OPT_IDLE_EXIT:
+		o->idle_exit_ms = duration(optarg, "--idle-exit");
 		break;
 	case OPT_SCRATCH:
 		o->scratch = absolute(optarg, "--scratch");
 		break;
 	case OPT_CACHE:
 		o->cache = absolute(optarg, "--cache");
+		break;
+	case OPT_CACHE_MAX:
+		if (num_size(optarg, "--cache-max", &o->cache_max, &e) < 0)
+			usage(e.text);
 		break;
 	case OPT_LIFELINE_FD:
 		o->lifeline_fd =
@@ -264,11 +289,16 @@ options_parse(struct options *o, int argc, char **argv)
 	memset(o, 0, sizeof *o);
 	o->lifeline_fd = -1;
 	o->spares = 1;
+	o->drain_ms = DRAIN_MS;
+	o->cache_max = CACHE_MAX;
 	if (getenv("FORAY_SPARES") != NULL)
 		o->spares =
 		    number(getenv("FORAY_SPARES"), 0, 4096, "FORAY_SPARES");
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		take_option(o, c);
+	if (o->labels.n == 0 && getenv("FORAY_LABELS") != NULL &&
+	    getenv("FORAY_LABELS")[0] != '\0')
+		take_labels(o, getenv("FORAY_LABELS"), "FORAY_LABELS");
 	if (optind < argc)
 		usage(xasprintf("'%s' is not an option", argv[optind]));
 	if (o->connect == NULL && !o->check)

@@ -31,7 +31,7 @@ struct place {
 	char *scratch;   /* parent of our scratch directory */
 	char *snapshots; /* the store */
 	char *worker;    /* the program foray-worker */
-	char *lib;       /* its libraries (deploy/tarball.sh); NULL: the system's */
+	char *lib;       /* its libraries (deploy/tarball.sh), or NULL */
 	char *bin;       /* directory of a copy of it, or NULL */
 	int bin_lock;
 	enum sandbox_backend backend;

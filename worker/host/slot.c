@@ -18,6 +18,7 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "sandbox/cgroup.h"
+#include "worker/host/intake.h"
 #include "worker/host/pool.h"
 #include "worker/host/reap.h"
 #include "worker/host/slot_int.h"
@@ -32,8 +33,18 @@ static void slot_finish(struct slot *s);
 /* --- the end ------------------------------------------------------------- */
 
 void
+slot_ids(const struct slot *s, struct log_ids *old)
+{
+	log_ids_get(old);
+	log_id(LOG_ID_WORKER, s->name);
+	log_id(LOG_ID_SUBTASK, s->subtask);
+	log_id_number(LOG_ID_ATTEMPT, "", s->attempt);
+}
+
+void
 slot_end(struct slot *s, const char *reason, const char *fmt, ...)
 {
+	struct log_ids old;
 	va_list ap;
 
 	if (s->state == SLOT_ENDING)
@@ -43,10 +54,13 @@ slot_end(struct slot *s, const char *reason, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(s->why, sizeof s->why, fmt, ap);
 	va_end(ap);
-	if (s->spare)
+	if (s->spare) {
 		log_debug("a spare worker ends: %s", s->why);
-	else
+	} else {
+		slot_ids(s, &old);
 		log_info("worker %s ends (%s): %s", s->name, reason, s->why);
+		log_ids_set(&old);
+	}
 	if (s->child != NULL)
 		sandbox_kill(&s->proc);
 	/* What is frozen does not die. */
@@ -71,6 +85,7 @@ slot_free(struct slot *s)
 	fd_close(&s->listen_fd);
 	fd_close(&s->report_fd);
 	fd_close(&s->dir_fd);
+	fd_close(&s->hold_fd);
 	fd_close(&s->err_fd);
 	fd_close(&s->proc.status_fd);
 	fd_close(&s->proc.init_fd);
@@ -291,6 +306,7 @@ slots_cancel(struct slots *all, const char *name, const char *why)
 		if (name == NULL || name[0] == '\0' ||
 		    strcmp(s->name, name) == 0)
 			slot_end(s, "cancelled", "%s", why);
+	intake_cancel(all->conf.intake, name, "cancelled", why);
 }
 
 /* --- the start ----------------------------------------------------------- */
@@ -315,6 +331,7 @@ slot_create(struct slots *all, const char *name)
 	s->state = SLOT_STARTING;
 	(void)snprintf(s->name, sizeof s->name, "%s", name);
 	s->dir_fd = -1;
+	s->hold_fd = -1;
 	s->listen_fd = -1;
 	s->report_fd = -1;
 	s->err_fd = -1;
@@ -409,7 +426,8 @@ slots_assign(struct slots *all, const char *name, const struct msg_assign *a)
 		    all, name, "start", "the worker's name is not allowed");
 		return;
 	}
-	if (slot_find(all, name) != NULL) {
+	if (slot_find(all, name) != NULL ||
+	    intake_has(all->conf.intake, name)) {
 		/* An answer would be taken for the running one's end. */
 		log_warn("ASSIGN for worker %s, which is there: ignored", name);
 		return;
@@ -418,18 +436,46 @@ slots_assign(struct slots *all, const char *name, const struct msg_assign *a)
 		slots_refuse(all, name, "start", "no free slot");
 		return;
 	}
+	if (intake_take(all->conf.intake, name, a))
+		return;
 	r = find_worker(all, name, a, &s, &e);
 	if (r < 0) {
 		slots_refuse(
 		    all, name, r == ERR_SANDBOX ? "sandbox" : "start", e.text);
 		return;
 	}
+	(void)strlcpy(s->subtask, a->subtask, sizeof s->subtask);
+	s->attempt = a->attempt;
 	slot_arm_wall(s, a->wall_ms);
 	disk_poke(all->disk);
 	log_debug("worker %s: pid %d%s, subtask %s, attempt %ju", name,
 	    (int)s->proc.pid, s->warm ? ", was waiting" : "",
 	    msg_str(a->subtask), (uintmax_t)a->attempt);
 }
+
+/* --- those that had to wait for their snapshot --------------------------- */
+
+static void
+snapshot_ready(const char *name, const struct msg_assign *a, void *ctx)
+{
+	slots_assign(*(struct slots **)ctx, name, a);
+}
+
+static void
+snapshot_failed(
+    const char *name, const char *reason, const char *why, void *ctx)
+{
+	struct slots *all = *(struct slots **)ctx;
+
+	slots_refuse(all, name, reason, why);
+	if (all->conf.on_free != NULL)
+		all->conf.on_free(all->conf.ctx);
+}
+
+const struct intake_ops slots_intake_ops = {
+	.ready = snapshot_ready,
+	.failed = snapshot_failed,
+};
 
 /* --- all of them --------------------------------------------------------- */
 
@@ -452,6 +498,7 @@ slots_free(struct slots *all)
 
 	if (all == NULL)
 		return;
+	intake_cancel(all->conf.intake, NULL, "killed", "its host ends");
 	while ((s = TAILQ_FIRST(&all->list)) != NULL) {
 		if (s->child != NULL)
 			sandbox_kill(&s->proc);
@@ -470,7 +517,7 @@ size_t
 slots_busy(const struct slots *all)
 {
 	const struct slot *s;
-	size_t n = 0;
+	size_t n = intake_waiting(all->conf.intake);
 
 	TAILQ_FOREACH (s, &all->list, entry)
 		n += !s->spare;
@@ -480,6 +527,5 @@ slots_busy(const struct slots *all)
 void
 slots_drain(struct slots *all)
 {
-	all->draining = true;
 	pool_end(all->pool, "the host is draining");
 }

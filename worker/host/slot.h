@@ -19,6 +19,7 @@
 #include "proto/msg.h"
 #include "sandbox/probe.h"
 
+struct intake;
 struct place;
 struct quota;
 struct reaper;
@@ -41,6 +42,8 @@ struct slots_conf {
 	size_t spares; /* of them, pool.h; 0: none */
 	bool remember; /* messages can be lost on the way up: a network */
 	struct relay *up;
+	struct intake
+	    *intake; /* ASSIGNs whose snapshot is not here wait there */
 	struct reaper *reaper;
 	/* A slot became free. */
 	void (*on_free)(void *ctx);
@@ -63,6 +66,8 @@ void slots_drain(struct slots *all);
 /* name has been checked by the transport, not by slots. */
 void slots_assign(
     struct slots *all, const char *name, const struct msg_assign *a);
+/* As slots_assign(); its snapshot has come. For intake.h, with the next. */
+extern const struct intake_ops slots_intake_ops; /* ctx: struct slots ** */
 /* WORKER_EXIT for an ASSIGN that is not even tried. */
 void slots_refuse(
     struct slots *all, const char *name, const char *reason, const char *why);

@@ -72,10 +72,6 @@ slot_report_exit(struct slot *s)
 		reason = slot_memory_reason(s, s->why, sizeof s->why);
 	if (reason == NULL && !killed && !ran)
 		reason = "sandbox";
-	/* Whoever ends an allocation ends all of its processes. */
-	if (reason == NULL && s->all->draining &&
-	    (status == 128 + SIGTERM || status == 128 + SIGKILL))
-		reason = "drain";
 	if (reason == NULL)
 		reason = killed || status > 128 ? "killed" : "exited";
 	buf_init(&b, DETAIL_MAX);

@@ -6,6 +6,7 @@
 
 #include "common/buf.h"
 #include "common/hash.h"
+#include "common/log.h"
 #include "proto/ipc.h"
 #include "proto/peer.h"
 #include "sandbox/start.h"
@@ -35,13 +36,16 @@ struct slot {
 	unsigned char key[HASH_LEN]; /* of a spare: what it can be taken for */
 	bool frozen;
 	char name[PEER_WORKER_MAX + 1];
+	char subtask[LOG_ID_MAX + 1]; /* for the log */
+	uint64_t attempt;
 	char token[2 * TOKEN_BYTES + 1];
 
 	struct workspace ws;
-	char *base; /* the tree that it was made from */
-	char *link; /* directory of socket and worker.json */
-	char *tmp;  /* backend container: the worker's /tmp; else NULL */
-	int dir_fd; /* of the workspace's directory: a short way to sockets */
+	char *base;  /* the tree that it was made from */
+	char *link;  /* directory of socket and worker.json */
+	char *tmp;   /* backend container: the worker's /tmp; else NULL */
+	int hold_fd; /* of its snapshot: snapshot_cache.h */
+	int dir_fd;  /* of the workspace's directory: a short way to sockets */
 	int listen_fd; /* the socket in the sandbox */
 	struct ipc_file listener;
 	int report_fd; /* wire.h; -1: at its end */
@@ -90,7 +94,6 @@ struct slots {
 	uint64_t seq; /* of the last id */
 	struct pool *pool;
 	struct disk *disk;
-	bool draining; /* slots_drain() was called */
 };
 
 /* slot_start.c: everything up to the running process and its socket. On
@@ -124,6 +127,9 @@ void slot_send_exit(struct slots *all, const char *name, const char *reason,
 /* Once the process is reaped; closes proc.status_fd. */
 void slot_report_exit(struct slot *s);
 
+/* slot.c: lines that follow are about it; the ids before go to *old, for
+ * log_ids_set(). */
+void slot_ids(const struct slot *s, struct log_ids *old);
 /* slot.c: start one; after a failure nothing is left of it. */
 int slot_begin(struct slots *all, const char *name, const struct msg_assign *a,
     bool spare, struct slot **ret, struct err *e);

@@ -118,12 +118,17 @@ static const struct row {
 static bool
 is_stranger(struct slot *s, const struct peer_addr *from)
 {
+	struct log_ids old;
+
 	if (s->state != SLOT_UP || peer_addr_eq(&s->addr, from))
 		return false;
-	if (!s->warned)
+	if (!s->warned) {
+		slot_ids(s, &old);
 		log_warn("worker %s: a second connection to its socket is "
 			 "ignored",
 		    s->name);
+		log_ids_set(&old);
+	}
 	s->warned = true;
 	return true;
 }

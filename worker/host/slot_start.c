@@ -17,11 +17,12 @@
 #include "sandbox/container.h"
 #include "sandbox/limits.h"
 #include "sandbox/profile.h"
+#include "sandbox/snapshot_cache.h"
+#include "worker/host/intake.h"
 #include "worker/host/place.h"
 #include "worker/host/slot_int.h"
 #include "worker/host/wire.h"
 
-#define SNAPSHOT_ID_LEN 32
 #define DEFAULT_PARALLEL 2
 
 const char *
@@ -54,13 +55,6 @@ order_clear(struct order *o)
 }
 
 /* --- the fields of ASSIGN ------------------------------------------------ */
-
-static bool
-is_snapshot_id(const char *s)
-{
-	return strlen(s) == SNAPSHOT_ID_LEN &&
-	    strspn(s, "0123456789abcdef") == SNAPSHOT_ID_LEN;
-}
 
 static bool
 is_clean_absolute(const char *path)
@@ -115,14 +109,14 @@ check_workdir(const char *root, const char *dir, char **ret, struct err *e)
 }
 
 static int
-check_order(const struct slot *s, const struct msg_assign *a, struct order *ret,
+check_order(struct slot *s, const struct msg_assign *a, struct order *ret,
     struct err *e)
 {
 	const char *store = s->all->conf.place->snapshots;
 	struct stat st;
 	int r;
 
-	if (!is_snapshot_id(msg_str(a->snapshot)))
+	if (!intake_is_id(msg_str(a->snapshot)))
 		return err_set(
 		    e, ERR_PROTO, "the snapshot's id is not 32 hex digits");
 	ret->root = xstrdup(msg_str(a->root));
@@ -133,6 +127,9 @@ check_order(const struct slot *s, const struct msg_assign *a, struct order *ret,
 		return err_set(e, ERR_PROTO,
 		    "%s can't be the root of a tree in a sandbox", ret->root);
 	r = check_workdir(ret->root, msg_str(a->workdir), &ret->workdir, e);
+	if (r < 0)
+		return r;
+	r = snapshot_hold(store, a->snapshot, &s->hold_fd, e);
 	if (r < 0)
 		return r;
 	ret->base = path_joinf(store, "%s/tree", a->snapshot);

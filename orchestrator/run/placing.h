@@ -1,0 +1,36 @@
+/*
+ * placing.h - which host gets a subtask. Pure.
+ *
+ * A host can take it when it has a free slot and the labels that are wanted, is
+ * not draining, and has the memory: the subtask's limit beside those of what
+ * runs there. A host where nothing runs takes any subtask: the limit is a
+ * limit, not a need. Of those that can, one that has the snapshot is taken,
+ * then the one with the most free slots, then with the most memory left, then
+ * the first.
+ */
+#ifndef ORCHESTRATOR_RUN_PLACING_H
+#define ORCHESTRATOR_RUN_PLACING_H
+
+#include "common/strv.h"
+
+struct placing {
+	unsigned slots, busy;
+	uint64_t memory_mib; /* 0: not known */
+	struct strv labels;
+	bool draining;
+	bool has_snapshot;
+};
+
+/* The same for all subtasks of a run. */
+struct placing_want {
+	const struct strv *labels; /* NULL: any host */
+	uint64_t memory_mib;       /* limit of a subtask; 0: the host's own */
+};
+
+/* Does it have the labels? */
+bool placing_fits(const struct placing *p, const struct placing_want *w);
+/* Can it take one, and is it better than the best so far (NULL: none)? */
+bool placing_better(const struct placing *p, const struct placing *best,
+    const struct placing_want *w);
+
+#endif
