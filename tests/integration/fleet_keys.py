@@ -187,7 +187,7 @@ def fixes(box, ways=WAYS):
     """A bug is fixed by another host alone, and by two together."""
     for name, args, at in ways:
         f = Fleet(box, name, *args, at=at)
-        host = f.host("--label", "other-" + name)
+        host = f.host("--name", "other-" + name)
         r = f.finish(name)
         up = [e for e in r.all("host_up") if e["host"] == "other-" + name]
         lib.check(up and up[0]["key"] == "fleet" and ":" in up[0]["address"],

@@ -51,6 +51,10 @@ class Host:
         return self.log.read().decode()
 
 
+# Others could join; ours come by the run's own socket.
+OPEN = ("--listen", "tcp://127.0.0.1:*", "--insecure-loopback", "--local", "2")
+
+
 def up(run, name):
     return lib.wait_until(lambda: [e for e in run.events("host_up")
                                    if e["host"] == name], 30)
@@ -69,7 +73,7 @@ def labels(box):
     """Only the host with the label works; what it drains from is not lost."""
     repo = box.repo("labels", dict(lib.SMALL, **SLOW))
     run = box.start(repo, "-t", lib.SMALL_TEST, "-n", "1", "--label", "gpu",
-                    "--label", "zone=a", env={"FORAY_LABELS": "gpu"})
+                    "--label", "zone=a", *OPEN, env={"FORAY_LABELS": "gpu"})
     where = endpoint(run)
     wanted = run.wait_event("wanted_slots", 30)
     lib.check(wanted and wanted[0]["wanted"] == 1 and wanted[0]["slots"] == 2 and
@@ -111,7 +115,8 @@ def twice(box):
     """A second SIGTERM, and the time limit, end the workers."""
     repo = box.repo("twice", dict(lib.SMALL, **{
         "test.sh": "sleep 1000\n" + lib.SMALL["test.sh"]}))
-    run = box.start(repo, "-t", lib.SMALL_TEST, "-n", "1", "--label", "x")
+    run = box.start(repo, "-t", lib.SMALL_TEST, "-n", "1", "--label", "x",
+                    *OPEN)
     where = endpoint(run)
     for n, (name, more) in enumerate((("first", ()),
                                       ("second", ("--drain", "1")))):
@@ -134,7 +139,8 @@ def twice(box):
 def idle(box):
     """--idle-exit, with and without a run; labels that are none."""
     repo = box.repo("idle", lib.SMALL)
-    run = box.start(repo, "-t", lib.SMALL_TEST, "--label", "x")
+    run = box.start(repo, "-t", lib.SMALL_TEST, "--label", "x",
+                    *OPEN)
     h = Host(box, endpoint(run), "idle", "--idle-exit", "1")
     with tempfile.TemporaryDirectory(prefix="foray-it-") as place:
         os.chmod(place, 0o755)  # the host becomes another user
