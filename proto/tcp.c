@@ -182,6 +182,10 @@ tcp_peer_text(const struct sockaddr_storage *a, char dst[64])
 	if (a->ss_family == AF_INET) {
 		(void)inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
 		(void)snprintf(dst, 64, "%s:%u", text, ntohs(v4->sin_port));
+	} else if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {
+		(void)inet_ntop(
+		    AF_INET, &v6->sin6_addr.s6_addr[12], text, sizeof text);
+		(void)snprintf(dst, 64, "%s:%u", text, ntohs(v6->sin6_port));
 	} else {
 		(void)inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
 		(void)snprintf(dst, 64, "[%s]:%u", text, ntohs(v6->sin6_port));

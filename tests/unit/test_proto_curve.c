@@ -3,6 +3,7 @@
  */
 #include "common/compat.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -214,6 +215,29 @@ test_loopback(void **state unused_arg)
 	}
 }
 
+/* On a socket of both families IPv4 comes in disguise. */
+static void
+test_peer_text(void **state unused_arg)
+{
+	static const char *const rows[][2] = {
+		{ "::1", "[::1]:4711" },
+		{ "::ffff:192.0.2.1", "192.0.2.1:4711" },
+	};
+	struct sockaddr_storage a;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&a;
+	char text[64];
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		memset(&a, 0, sizeof a);
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons(4711);
+		assert_int_equal(
+		    inet_pton(AF_INET6, rows[i][0], &v6->sin6_addr), 1);
+		tcp_peer_text(&a, text);
+		assert_string_equal(text, rows[i][1]);
+	}
+}
+
 static void
 test_listen(void **state unused_arg)
 {
@@ -345,6 +369,7 @@ main(void)
 		cmocka_unit_test(test_allowed),
 		cmocka_unit_test(test_endpoints),
 		cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_peer_text),
 		cmocka_unit_test(test_listen),
 		cmocka_unit_test(test_stranger),
 	};

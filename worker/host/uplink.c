@@ -20,7 +20,7 @@ tell(const struct host *h, enum shake what)
 		log_info("connected to %s", at);
 		break;
 	case SHAKE_DOWN:
-		log_warn("the connection to %s is cut: trying again", at);
+		log_info("the connection to %s has ended: waiting for it", at);
 		break;
 	case SHAKE_REFUSED:
 		log_warn("the orchestrator at %s refuses our key; `foray keys "
