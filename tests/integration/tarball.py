@@ -82,7 +82,7 @@ def works(box, top, libs):
     r = box.call(wrap + ["--", alone + "/foray-host", "--version"])
     lib.check(r.status == 127 and "shared libraries" in r.err,
               "without them it can't run there", r)
-    cache = ["--cache", box.cache + "/foray"]
+    cache = ["--cache", box.dir + "/its own"]
     r = box.call(wrap + ["--", *empty, host, "--check", *cache])
     lib.check(r.status == 0 and "workers can run here" in r.out, "--check", r)
     run, at, keys = box.listen(box.repo("bare", lib.SMALL), "-t",
