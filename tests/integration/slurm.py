@@ -177,7 +177,7 @@ def drains(box, slurm):
     """What --signal does before the end of the time: no more work is taken,
     what runs is finished, and the job ends."""
     run, at, keys = box.listen(box.repo("drains", lib.SMALL), "-t", SLOW, "-n",
-                               "4", "--local", "0")
+                               "2", "--local", "0")
     job = slurm.hosts(at, keys, sbatch=("-N1",), FORAY_COPY_KEYS="yes")
     lib.check(run.wait_event("assigned", 30), "a worker runs",
               slurm.log(job))
@@ -201,9 +201,9 @@ def drains(box, slurm):
 def cancelled(box, slurm, other):
     """scancel in mid-run: the run goes on with what comes later."""
     run, at, keys = box.listen(box.repo("cancel", lib.SMALL), "-t", SLOW, "-n",
-                               "4", "--local", "0")
+                               "2", "--local", "0")
     slurm.do("scancel", other)
-    job = slurm.hosts(at, keys)
+    job = slurm.hosts(at, keys, sbatch=("-N1",))
     lib.check(run.wait_event("assigned", 30), "workers run",
               slurm.log(job))
     r = slurm.do("scancel", job)
@@ -213,7 +213,7 @@ def cancelled(box, slurm, other):
     slurm.wait(job, ("CANCELLED",), "the job is cancelled")
     slurm.gone("cancelled")
     lib.check(run.process.poll() is None, "the run waits for others")
-    job = slurm.hosts(at, keys)
+    job = slurm.hosts(at, keys, sbatch=("-N1",))
     r = run.wait(60)
     lib.equal(r.status, 0, "nothing is lost by scancel", r)
     lib.equal(box.do("audit", "--verify").status, 0, "the audit is whole")
