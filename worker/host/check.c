@@ -214,8 +214,7 @@ on_time(void *ctx)
 
 /* enum shake, -1 for silence, or ERR_x. */
 static int
-shake_hands(
-    const char *endpoint, const struct curve_host *with, struct err *e)
+shake_hands(const char *endpoint, const struct curve_host *with, struct err *e)
 {
 	const struct peer_ops ops = { .on_msg = on_msg,
 		.on_link = on_link,

@@ -118,8 +118,8 @@ say_heartbeat(struct host *h)
 void
 host_check_drained(struct host *h)
 {
-	/* An orchestrator that does not answer has nothing for us either. */
-	bool told = h->told || h->run[0] == '\0' ||
+	/* An orchestrator that is gone or silent has nothing for us either. */
+	bool told = h->told || h->run[0] == '\0' || h->link == SHAKE_DOWN ||
 	    loop_now_ms() - h->drain_at >= TOLD_MS;
 
 	if (h->draining && told && slots_busy(h->slots) == 0 &&
