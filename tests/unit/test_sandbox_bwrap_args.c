@@ -121,6 +121,34 @@ test_outer(void **state)
 	spec_clear(&spec);
 }
 
+/* What is at dst inside; NULL: nothing. */
+static const char *
+source_of(const struct sandbox_spec *s, const char *dst)
+{
+	for (size_t i = 0; i < s->n_mounts; i++)
+		if (strcmp(s->mounts[i].dst, dst) == 0)
+			return s->mounts[i].src;
+	return NULL;
+}
+
+/* Libraries that a worker brings along are its own, not its commands'. */
+static void
+test_libraries(void **state)
+{
+	struct sandbox_spec outer, inner;
+	struct profile p;
+
+	(void)state;
+	example(&p);
+	p.lib_src = "/opt/foray host/lib/foray";
+	profile_outer(&p, &outer);
+	profile_inner(&p, false, &inner);
+	assert_string_equal(source_of(&outer, IN_LIB), p.lib_src);
+	assert_null(source_of(&inner, IN_LIB));
+	spec_clear(&outer);
+	spec_clear(&inner);
+}
+
 static void
 test_inner(void **state)
 {
@@ -256,6 +284,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outer),
+		cmocka_unit_test(test_libraries),
 		cmocka_unit_test(test_inner),
 		cmocka_unit_test(test_direct),
 		cmocka_unit_test(test_kinds),
