@@ -137,8 +137,8 @@ void piece_chdir(struct piece *p, const struct sh_word *dir, bool replace);
 /* judge_peel.c */
 /* A command that an option or an alias names: rules must not block it. */
 void piece_named(struct piece *p, const char *text, size_t at);
-/* True: another command begins at p->off. False: nothing more is inside; what
- * is left is judged by itself when p->needs_cover is still set. */
+/* judge_wrap.c. True: another command begins at p->off. False: nothing more is
+ * inside; what is left is judged by itself when p->needs_cover is still set. */
 bool piece_peel(struct piece *p, const struct wrapper *wr);
 bool piece_has_input(const struct piece *p);
 /* Which of its descriptors the word names ("-", "/dev/fd/3"), or -1. */
@@ -153,6 +153,10 @@ bool piece_input(struct piece *p, int fd);
 /* Shell text that it runs. computed: parts of it are not known. */
 void piece_text(struct piece *p, const char *text, bool computed,
     const char *var, size_t at);
+/* The same of words, joined by blanks. */
+void piece_words(struct piece *p, const struct sh_word *w, size_t n, size_t at);
+/* A shell. True: what it runs is told by its parts. */
+bool piece_shell(struct piece *p, const struct sh_word *w, size_t n);
 /* judge_env.c: does the assignment change what runs? Its name into name. */
 void assign_command(struct piece *p, const struct sh_word *w);
 void assign_for_all(
