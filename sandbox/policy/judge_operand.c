@@ -166,10 +166,33 @@ used(struct view *v, const struct sh_word *w, unsigned use)
 
 /* An interpreter's script, its code, and their arguments. */
 static void
-of_code(struct view *v, const struct sh_word *w, size_t k, bool reads)
+of_code(
+    struct view *v, const struct sh_word *w, size_t k, bool reads, size_t at)
 {
 	const bool first = k == 0 && !v->coded;
+	const char *text = first ? judge_written(v->p->j, w) : NULL;
+	struct sh_word code = { 0 };
 
+	if (text != NULL) {
+		code.text =
+		    (char *)(uintptr_t)judge_keep(v->p->j, xstrdup(text));
+		code.len = strlen(text);
+		view_code(v, &code, at);
+	}
+	/* "-": the code comes through the input */
+	v->coded |= first && strcmp(w->text, "-") == 0;
+	/* What code does with its arguments is not seen: all of it. */
+	if (v->coded && !v->module && !first && !reads && !v->writes) {
+		judge_reach(v->p->j, RULE_READ, REACH_RULES | REACH_BELOW, w,
+		    v->p->src, v->p->src_len);
+		judge_reach(v->p->j, RULE_EDIT,
+		    REACH_MAYBE | REACH_BELOW | REACH_RULES, w, v->p->src,
+		    v->p->src_len);
+		return;
+	}
+	if (v->coded && !v->module && !first && !reads)
+		judge_reach(v->p->j, RULE_READ, REACH_RULES | REACH_BELOW, w,
+		    v->p->src, v->p->src_len);
 	if (v->inplace && !first)
 		judge_write(v->p->j, w, v->p->src, v->p->src_len);
 	else if (v->writes && v->coded)
@@ -190,8 +213,11 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 	if (strcmp(how, "c") == 0) {
 		if (k == 0)
 			view_code(v, w, at);
+		v->coded = true;
+		if (k > 0)
+			of_code(v, w, k, false, at);
 	} else if (strcmp(how, "i") == 0 || strcmp(how, "ii") == 0) {
-		of_code(v, w, k, how[1] == 'i');
+		of_code(v, w, k, how[1] == 'i', at);
 	} else if (strcmp(how, "db") == 0 && k > 0) {
 		code_database(v->p, w->text);
 	} else if (strcmp(how, "db") == 0) {

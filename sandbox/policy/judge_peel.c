@@ -173,6 +173,9 @@ piece_input(struct piece *p, int fd)
 		piece_text(p, r->target.text,
 		    (r->target.flags & SH_COMPUTED) != 0, r->target.var,
 		    UNSPELLED);
+	else if (r != NULL && r->op != SH_DUP &&
+	    (r->target.flags & SH_COMPUTED) == 0)
+		piece_written(p, &r->target, UNSPELLED);
 	else if (r != NULL && (r->target.flags & SH_COMPUTED) != 0)
 		piece_found(p, FIND_ASK, UNSPELLED,
 		    "a shell that reads its commands from what is computed");
@@ -316,6 +319,7 @@ piece_shell(struct piece *p, const struct sh_word *w, size_t n)
 		judge_read(p->j, &w[o.operand], p->src, p->src_len);
 		/* A rule about the script by its own name counts. */
 		judge_argv(p, w + o.operand, n - o.operand, false);
+		piece_written(p, &w[o.operand], p->off + o.operand);
 		if (!o.computed)
 			return false;
 	}

@@ -489,6 +489,8 @@ piece_judge(struct piece *p)
 			piece_found(p, FIND_POWER, p->off,
 			    "%.100s, which may be any program,", w->text);
 		behind_globals(p, name);
+		if (wr == NULL && strchr(w->text, '/') != NULL)
+			piece_written(p, w, p->off);
 		if (wr == NULL || !piece_peel(p, wr)) {
 			if (p->needs_cover || wr == NULL)
 				piece_program(p, name);

@@ -39,6 +39,7 @@ struct judge {
 	struct sh_word history; /* the file of HISTFILE=, or no text */
 	const char *tainted;    /* a variable that changes what runs, or NULL */
 	struct strv kept;       /* strings that words point into */
+	struct strv written;    /* names and texts of scripts, in turn */
 	struct sh_word **arrays;
 	size_t n_arrays;
 };
@@ -187,7 +188,7 @@ struct view {
 	const struct sh_word *w;
 	size_t n;
 	const struct program *prog;
-	bool dry, inplace, scripted, coded, recursive, fetches, unnamed;
+	bool dry, inplace, scripted, coded, module, recursive, fetches, unnamed;
 	bool writes;            /* its code does, as far as its words tell */
 	struct sh_word into;    /* where files are put; none: here */
 	struct finding asks[4]; /* undone by --dry-run */
@@ -224,6 +225,20 @@ bool code_files(struct piece *p, const char *name, const char *code);
 void code_database(struct piece *p, const char *text);
 /* Text that comes through a pipe: it stands somewhere in the whole. */
 void code_piped(struct piece *p, const char *name);
+
+/* judge_written.c: what the text writes itself, noted before it is judged. */
+void judge_written_ahead(struct judge *j, const struct sh_script *s);
+/* The text of that file, NULL: not known. */
+const char *judge_written(const struct judge *j, const struct sh_word *file);
+/* It is run: as far as its text is known, for what blocks it. */
+void piece_written(struct piece *p, const struct sh_word *file, size_t at);
+/* TMPDIR=DIR */
+void piece_tmpdir(struct piece *p, const struct sh_word *w);
+bool special_mktemp(const struct call *c);
+bool special_java(const struct call *c);
+bool special_pytest(const struct call *c);
+bool special_gdb(const struct call *c);
+void git_others(const struct call *c);
 
 /* judge_made.c: files that programs name by themselves. */
 /* Which one is not known: as strict as any. */

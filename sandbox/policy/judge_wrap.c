@@ -212,6 +212,7 @@ walk(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
 		case OPT_COMPUTED:
 			if ((wr->flags & WRAP_ASSIGNS) != 0 &&
 			    strchr(w[t.at].text, '=') != NULL) {
+				piece_tmpdir(p, &w[t.at]);
 				if (assign_is_dangerous(
 					w[t.at].text, name, sizeof name)) {
 					piece_taint(p, name, k);

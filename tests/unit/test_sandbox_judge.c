@@ -234,6 +234,7 @@ static const struct row {
 #include "tests/unit/test_sandbox_judge_turns.h"
 #include "tests/unit/test_sandbox_judge_ways.h"
 #include "tests/unit/test_sandbox_judge_writes.h"
+#include "tests/unit/test_sandbox_judge_written.h"
 };
 
 static void
