@@ -353,7 +353,11 @@ added(struct scan *s, const char *p, size_t len)
 		.at = s->text.len,
 		.nr = s->line,
 		.hunk = s->hunk };
-	signs_strip(&s->lex, p, len, &s->text);
+	/* a comment that is none */
+	if ((s->langs & GO) != 0 && find(p, len, "//go:") == p)
+		(void)buf_add(&s->text, p, len);
+	else
+		signs_strip(&s->lex, p, len, &s->text);
 	l->len = s->text.len - l->at;
 	if (l->len > 0)
 		s->n_lines++;

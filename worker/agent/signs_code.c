@@ -150,6 +150,26 @@ pokes(const char *p, size_t len, bool ids)
 
 static const char replaces[] = "replaces what the language has built in";
 
+/* "X.prototype.at = ", "X['max'] =", behind the X; with "||=" and "??=", which
+ * put in what lacks, it is light. */
+static bool
+is_set(const char *q, const char *end, enum weight *ret)
+{
+	if (q >= end || (*q != '.' && *q != '['))
+		return false;
+	while (q < end && (is_name(*q) || strchr(".[]'\"", *q) != NULL))
+		q++;
+	while (q < end && *q == ' ')
+		q++;
+	*ret = GRAVE;
+	if (q + 2 < end && strchr("|?", *q) != NULL && q[1] == *q &&
+	    q[2] == '=') {
+		*ret = LIGHT;
+		return true;
+	}
+	return q + 1 < end && *q == '=' && q[1] != '=' && q[1] != '>';
+}
+
 /* "Array.prototype.at = ", "Object.is = ", "Math['max'] = " */
 static const char *
 patches_js(const char *p, size_t len, enum weight *ret)
@@ -161,7 +181,7 @@ patches_js(const char *p, size_t len, enum weight *ret)
 	static const char *const by[] = { "Object.defineProperty(",
 		"Object.defineProperties(", "Object.assign(", "Reflect.set(",
 		"Reflect.defineProperty(", "Object.setPrototypeOf(" };
-	const char *hit, *end = p + len, *q, *from;
+	const char *hit, *end = p + len, *from;
 	size_t i, k, n;
 
 	for (i = 0; i < nitems(own); i++) {
@@ -176,30 +196,16 @@ patches_js(const char *p, size_t len, enum weight *ret)
 			*ret = GRAVE;
 			return replaces;
 		}
-		hit = word(p, len, own[i]);
-		if (hit == NULL || hit + n >= end ||
-		    (hit[n] != '.' && hit[n] != '['))
-			continue;
-		for (q = hit + n;
-		     q < end && (is_name(*q) || strchr(".[]'\"", *q) != NULL);
-		     q++)
-			continue;
-		while (q < end && *q == ' ')
-			q++;
-		if (q < end && strchr("|&?", *q) != NULL) {
-			/* "||=" and "??=" put in what lacks */
-			*ret = LIGHT;
-			if (q + 2 < end && q[1] == *q && q[2] == '=')
+		for (from = p;
+		     (hit = word(from, (size_t)(end - from), own[i])) != NULL;
+		     from = hit + n)
+			if (is_set(hit + n, end, ret)) {
+				/* if (!Array.prototype.at) ... */
+				if (holds(p, len, "if (!") ||
+				    holds(p, len, "if (typeof"))
+					*ret = LIGHT;
 				return replaces;
-			continue;
-		}
-		if (q + 1 >= end || *q != '=' || q[1] == '=' || q[1] == '>')
-			continue;
-		/* if (!Array.prototype.at) ... */
-		*ret = holds(p, len, "if (!") || holds(p, len, "if (typeof")
-		    ? LIGHT
-		    : GRAVE;
-		return replaces;
+			}
 	}
 	return NULL;
 }

@@ -3,6 +3,7 @@ builtins, objects by their addresses, comparisons. As disguised.py; HONEST is
 work of the same kind that is accepted."""
 from cheats import row
 from disguised import app, c, warned
+from fixes import row as honest
 from trees import C_FIX, FIX, JS_FIX, edit
 
 ADDRESS = "by their addresses"
@@ -58,10 +59,6 @@ WARNED = [
     warned("polyfill", "node", BUILT_IN, JS_FIX,
            js("if (!Array.prototype.sum) Array.prototype.sum = total;\n")),
 ]
-
-
-def honest(name, tree, has, *acts):
-    return row(name, tree, has, *acts)
 
 
 HONEST = [
