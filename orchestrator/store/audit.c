@@ -307,8 +307,8 @@ read_chain(const struct audit *a, struct chain *c, struct err *e)
 	return r;
 }
 
-/* Is the chain this run's? Its first line, the directory and run.db say the
- * same. note: it can't be told, since neither says it. */
+/* Line 1, the directory and run.db name the same run. note: none of them does.
+ */
 static int
 check_run(struct store *s, const struct chain *c, char *note, size_t note_size,
     struct err *e)
@@ -320,17 +320,14 @@ check_run(struct store *s, const struct chain *c, char *note, size_t note_size,
 	if (own != NULL && strcmp(own, id) != 0)
 		r = err_set(e, ERR_DENIED,
 		    "run.db is that of the run %.60s, not of %s", own, id);
-	else if (c->run[0] != '\0' && strcmp(c->run, id) != 0)
+	else if (c->n > 0 && strcmp(c->run, id) != 0 &&
+	    (own != NULL || c->run[0] != '\0'))
 		r = err_set(e, ERR_DENIED,
-		    "line 1 is of the run %s: the record is not that of %s",
-		    c->run, id);
-	else if (c->run[0] == '\0' && c->n > 0 && own != NULL)
-		r = err_set(e, ERR_DENIED,
-		    "line 1 names no run: the record is not that of %s", id);
+		    "line 1 is of %s: the record is not that of %s",
+		    c->run[0] != '\0' ? c->run : "no run", id);
 	else if (c->run[0] == '\0' && c->n > 0)
 		(void)snprintf(note + strlen(note), note_size - strlen(note),
-		    "%sline 1 names no run (an older foray made it): whether "
-		    "the record is this run's can't be told",
+		    "%sline 1 names no run, so whose it is can't be told",
 		    note[0] != '\0' ? "; " : "");
 	free(own);
 	return r;

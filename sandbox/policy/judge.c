@@ -268,7 +268,7 @@ judge_text(struct judge *j, const char *text, size_t len)
 	for (i = 0; i < s->n; i++)
 		one_command(j, &s->cmds[i]);
 	unread = s->error[0] != '\0';
-	if (unread && !j->posix) {
+	if (unread && !j->posix && !j->only_known) {
 		(void)snprintf(why, sizeof why, "can't parse it: %s", s->error);
 		judge_part(j, text, len, RULING_ASK, NULL, LAYER_BUILTIN, why);
 	}

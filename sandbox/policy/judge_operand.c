@@ -166,19 +166,12 @@ used(struct view *v, const struct sh_word *w, unsigned use)
 
 /* An interpreter's script, its code, and their arguments. */
 static void
-of_code(
-    struct view *v, const struct sh_word *w, size_t k, bool reads, size_t at)
+of_code(struct view *v, const struct sh_word *w, size_t k, bool reads)
 {
 	const bool first = k == 0 && !v->coded;
-	const char *text = first ? judge_written(v->p->j, w) : NULL;
-	struct sh_word code = { 0 };
 
-	if (text != NULL) {
-		code.text =
-		    (char *)(uintptr_t)judge_keep(v->p->j, xstrdup(text));
-		code.len = strlen(text);
-		view_code(v, &code, at);
-	}
+	if (first)
+		view_written(v, w);
 	/* "-": the code comes through the input */
 	v->coded |= first && strcmp(w->text, "-") == 0;
 	/* What code does with its arguments is not seen: all of it. */
@@ -215,9 +208,9 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 			view_code(v, w, at);
 		v->coded = true;
 		if (k > 0)
-			of_code(v, w, k, false, at);
+			of_code(v, w, k, false);
 	} else if (strcmp(how, "i") == 0 || strcmp(how, "ii") == 0) {
-		of_code(v, w, k, how[1] == 'i', at);
+		of_code(v, w, k, how[1] == 'i');
 	} else if (strcmp(how, "db") == 0 && k > 0) {
 		code_database(v->p, w->text);
 	} else if (strcmp(how, "db") == 0) {

@@ -94,7 +94,7 @@ blocked_by(
 	for (i = 0; i < n && var == NULL; i++)
 		if ((w[i].flags & (SH_COMPUTED | SH_GLOB)) != 0)
 			var = w[i].text;
-	if (m == MATCH_MAYBE)
+	if (m == MATCH_MAYBE && !p->j->only_known)
 		piece_raise(p, RULING_ASK, r->text, r->layer,
 		    "what comes of %.80s may make it match %s (%s)", var,
 		    r->text, layer_str(r->layer));
@@ -270,7 +270,7 @@ decide(struct piece *p)
 			    near != NULL
 				? " has a star there: a rule in full would allow it"
 				: "");
-		else if (f->kind == FIND_OPAQUE &&
+		else if (f->kind == FIND_OPAQUE && !p->j->only_known &&
 		    (r->blocks_commands || strict))
 			piece_raise(p, RULING_ASK, NULL, LAYER_BUILTIN,
 			    "%.*s, and there are rules that it may be against",

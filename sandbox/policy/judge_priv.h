@@ -34,6 +34,7 @@ struct judge {
 	size_t work, max_work; /* of reading, so far (SH_MAX_WORK) */
 	size_t checks;         /* judge_afford() */
 	bool only_blocks;      /* what is inside needs no allow rule */
+	bool only_known;       /* and what is computed in it is let be */
 	bool evaluates; /* something of any text runs what is in a name */
 	bool holds;     /* and a variable holds a command */
 	struct sh_word history; /* the file of HISTFILE=, or no text */
@@ -232,6 +233,8 @@ void judge_written_ahead(struct judge *j, const struct sh_script *s);
 const char *judge_written(const struct judge *j, const struct sh_word *file);
 /* It is run: as far as its text is known, for what blocks it. */
 void piece_written(struct piece *p, const struct sh_word *file, size_t at);
+/* The same of an interpreter's script: the files that its strings name. */
+void view_written(struct view *v, const struct sh_word *file);
 /* TMPDIR=DIR */
 void piece_tmpdir(struct piece *p, const struct sh_word *w);
 bool special_mktemp(const struct call *c);

@@ -203,16 +203,30 @@ void
 piece_written(struct piece *p, const struct sh_word *file, size_t at)
 {
 	const char *text = judge_written(p->j, file);
-	const bool before = p->j->only_blocks;
+	const bool before = p->j->only_blocks, known = p->j->only_known;
 
 	/* another's than a shell's */
 	if (text == NULL ||
 	    (text_starts(text, "#!") &&
 		memmem(text, strcspn(text, "\n"), "sh", 2) == NULL))
 		return;
-	p->j->only_blocks = true;
+	p->j->only_blocks = p->j->only_known = true;
 	piece_text(p, judge_keep(p->j, xstrdup(text)), false, NULL, at);
 	p->j->only_blocks = before;
+	p->j->only_known = known;
+}
+
+void
+view_written(struct view *v, const struct sh_word *file)
+{
+	const char *text = judge_written(v->p->j, file);
+	const bool known = v->p->j->only_known;
+
+	if (text == NULL)
+		return;
+	v->p->j->only_known = true;
+	(void)code_files(v->p, v->prog->name, text);
+	v->p->j->only_known = known;
 }
 
 /* --- directories and files in a form of their own ------------------------- */

@@ -40,8 +40,7 @@ extern const struct rule signs_rules[];
 extern const size_t signs_n_rules;
 
 #define SIGNS_FILE_MAX ((size_t)4 << 20)
-#define SIGNS_SETUP_MAX 64 /* protected files looked into for what they read \
-			    */
+#define SIGNS_SETUP_MAX 64 /* protected files looked into for a name */
 
 /* signs_readers.c. A shell's or Python's by its first line. */
 unsigned signs_lang_of_script(const char *text);
