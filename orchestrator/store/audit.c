@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -241,12 +239,13 @@ struct chain {
 static void
 read_run(struct chain *c, const char *p, size_t len)
 {
-	const char *run = NULL;
 	json_t *j = NULL;
 
-	if (json_parse(p, len, MAX_LINE * 2, &j, NULL) == 0 &&
-	    json_get_str(j, "run", false, &run, NULL) == 0 && run != NULL)
-		(void)strlcpy(c->run, run, sizeof c->run);
+	(void)json_parse(p, len, MAX_LINE * 2, &j, NULL);
+	if (json_is_string(json_object_get(j, "run")))
+		(void)strlcpy(c->run,
+		    json_string_value(json_object_get(j, "run")),
+		    sizeof c->run);
 	json_decref(j);
 }
 
