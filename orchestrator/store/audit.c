@@ -306,8 +306,7 @@ read_chain(const struct audit *a, struct chain *c, struct err *e)
 	return r;
 }
 
-/* Line 1, the directory and run.db name the same run. note: none of them does.
- */
+/* Line 1, the directory and run.db name the same run; note: it is not said. */
 static int
 check_run(struct store *s, const struct chain *c, char *note, size_t note_size,
     struct err *e)
@@ -324,7 +323,7 @@ check_run(struct store *s, const struct chain *c, char *note, size_t note_size,
 		r = err_set(e, ERR_DENIED,
 		    "line 1 is of %s: the record is not that of %s",
 		    c->run[0] != '\0' ? c->run : "no run", id);
-	else if (c->run[0] == '\0' && c->n > 0)
+	else if (c->n > 0 && c->run[0] == '\0')
 		(void)snprintf(note + strlen(note), note_size - strlen(note),
 		    "%sline 1 names no run, so whose it is can't be told",
 		    note[0] != '\0' ? "; " : "");
@@ -333,21 +332,19 @@ check_run(struct store *s, const struct chain *c, char *note, size_t note_size,
 }
 
 static int
-verify(const struct audit *a, struct chain *ret, uint64_t *ret_lines,
-    char *note, size_t note_size, struct err *e)
+verify(const struct audit *a, struct chain *c, uint64_t *ret_lines, char *note,
+    size_t note_size, struct err *e)
 {
-	struct chain c;
-	int r = read_chain(a, &c, e);
+	int r = read_chain(a, c, e);
 
-	*ret = c;
 	note[0] = '\0';
-	if (r == 0 && c.rest > 0)
+	if (r == 0 && c->rest > 0)
 		(void)snprintf(note, note_size,
-		    "a torn line of %zu bytes at the end (a crash)", c.rest);
-	else if (r == 0 && c.n == c.want + 1)
+		    "a torn line of %zu bytes at the end (a crash)", c->rest);
+	else if (r == 0 && c->n == c->want + 1)
 		(void)snprintf(note, note_size,
-		    "line %" PRIu64 " was written as the run was killed", c.n);
-	*ret_lines = c.n;
+		    "line %" PRIu64 " was written as the run was killed", c->n);
+	*ret_lines = c->n;
 	return r;
 }
 
