@@ -236,6 +236,33 @@ read_json(
 
 /* --- the whole ----------------------------------------------------------- */
 
+/* Other tools take output that does not begin with "{" for text, too; but an
+ * answer behind a line of a log was meant to be heard. */
+static bool
+has_late_json(const char *s, size_t len)
+{
+	static const char *const members[] = { "\"hookSpecificOutput\"",
+		"\"permissionDecision\"", "\"decision\"", "\"continue\"",
+		"\"updatedInput\"", "\"systemMessage\"",
+		"\"additionalContext\"" };
+	const char *p = s, *nl;
+	size_t i, left;
+
+	for (; (nl = memchr(p, '\n', len - (size_t)(p - s))) != NULL;) {
+		p = nl + 1;
+		left = len - (size_t)(p - s);
+		for (i = 0; i < left && (p[i] == ' ' || p[i] == '\t'); i++)
+			continue;
+		if (i == left || p[i] != '{')
+			continue;
+		for (i = 0; i < nitems(members); i++)
+			if (memmem(p, left, members[i], strlen(members[i])) !=
+			    NULL)
+				return true;
+	}
+	return false;
+}
+
 static void
 read_output(
     struct hook_answer *a, const struct hook *h, const struct hook_run *r)
@@ -252,6 +279,13 @@ read_output(
 		skip++;
 	if (skip == r->out_len)
 		return;
+	if (r->out[skip] != '{' &&
+	    has_late_json(r->out + skip, r->out_len - skip)) {
+		failed(a, h,
+		    "its JSON is not heard: something stands before it in the "
+		    "output (let a log go to stderr)");
+		return;
+	}
 	if (r->out[skip] != '{') {
 		if (h->event == HOOK_SESSION_START || h->event == HOOK_PROMPT)
 			a->context = hook_text(r->out, r->out_len);

@@ -15,6 +15,7 @@ struct hook_conf {
 	size_t n;
 	struct hook_match **matches;
 	size_t n_matches;
+	struct strv *notes; /* while it is read */
 };
 
 /* --- events -------------------------------------------------------------- */
@@ -90,9 +91,28 @@ hook_event_has_tool(enum hook_event ev)
 
 /* --- reading ------------------------------------------------------------- */
 
+/* Members of other tools' hooks that change nothing of what a hook may do. */
+static const char *const elsewhere[] = { "statusMessage", "once", "async",
+	"description", "name", "$schema" };
+
+/* Events of other tools that are none here. */
+static const char *const other_events[] = { "ConfigChange", "CwdChanged",
+	"Elicitation", "ElicitationResult", "FileChanged", "InstructionsLoaded",
+	"Notification", "PermissionDenied", "PostCompact", "PostToolBatch",
+	"Setup", "StopFailure", "TaskCompleted", "TaskCreated", "TeammateIdle",
+	"UserPromptExpansion", "WorktreeCreate", "WorktreeRemove" };
+
+static void
+note(struct strv *notes, const char *where, const char *what, const char *name)
+{
+	if (notes != NULL && notes->n < HOOKS_MAX)
+		strv_addf(notes, "%s: %s \"%s\" means nothing here", where,
+		    what, name);
+}
+
 static int
 only_keys(const json_t *j, const char *const *keys, size_t n, const char *where,
-    struct err *e)
+    struct strv *notes, struct err *e)
 {
 	const char *key;
 	char shown[SHOWN];
@@ -106,6 +126,10 @@ only_keys(const json_t *j, const char *const *keys, size_t n, const char *where,
 			;
 		if (i < n)
 			continue;
+		if (text_is_one_of(key, elsewhere, nitems(elsewhere))) {
+			note(notes, where, "the member", key);
+			continue;
+		}
 		text_escape_to(shown, sizeof shown, key, strlen(key));
 		return err_set(
 		    e, ERR_SYNTAX, "%s: unknown member \"%s\"", where, shown);
@@ -144,17 +168,19 @@ static int
 get_rest(const json_t *j, struct hook *h, const char *where, struct err *e)
 {
 	const char *place = NULL;
-	uint64_t s = 0;
+	const json_t *timeout = json_object_get(j, "timeout");
+	json_int_t s = json_integer_value(timeout);
 
-	if (json_get_u64(
-		j, "timeout", TIMEOUT_DEFAULT_S, TIMEOUT_MAX_S, &s, e) < 0 ||
-	    json_get_bool(j, "failClosed", false, &h->fail_closed, e) < 0 ||
+	if (timeout == NULL)
+		s = TIMEOUT_DEFAULT_S;
+	if (s < 1 || s > TIMEOUT_MAX_S)
+		return err_set(e, ERR_SYNTAX,
+		    "%s: \"timeout\" is a whole number of seconds, 1 to %d",
+		    where, TIMEOUT_MAX_S);
+	if (json_get_bool(j, "failClosed", false, &h->fail_closed, e) < 0 ||
 	    json_get_str(j, "where", false, &place, e) < 0)
 		return wrong(where, e);
-	if (s == 0)
-		return err_set(e, ERR_SYNTAX,
-		    "%s: \"timeout\" is 1 to %d seconds", where, TIMEOUT_MAX_S);
-	h->timeout_ms = s * 1000;
+	h->timeout_ms = (uint64_t)s * 1000;
 	if (h->fail_closed && !hook_event_blocks(h->event))
 		return err_set(e, ERR_SYNTAX,
 		    "%s: %s can't be blocked: leave \"failClosed\" out", where,
@@ -187,7 +213,7 @@ add_hook(struct hook_conf *c, const json_t *j, enum hook_event ev,
 		return err_set(
 		    e, ERR_SYNTAX, "%s: at most %d hooks", where, HOOKS_MAX);
 	*h = (struct hook){ .event = ev, .match = m };
-	if ((rc = only_keys(j, keys, nitems(keys), where, e)) < 0)
+	if ((rc = only_keys(j, keys, nitems(keys), where, c->notes, e)) < 0)
 		return rc;
 	rc = get_command(j, h, where, e);
 	c->n += h->command != NULL;
@@ -209,7 +235,7 @@ add_group(struct hook_conf *c, const json_t *j, enum hook_event ev,
 	c->matches =
 	    xreallocarray(c->matches, c->n_matches + 1, sizeof(void *));
 	c->matches[c->n_matches++] = m;
-	if ((rc = only_keys(j, keys, nitems(keys), where, e)) < 0)
+	if ((rc = only_keys(j, keys, nitems(keys), where, c->notes, e)) < 0)
 		return rc;
 	if (json_get_str(j, "matcher", false, &matcher, e) < 0)
 		return wrong(where, e);
@@ -241,6 +267,11 @@ add_event(struct hook_conf *c, const char *name, const json_t *list,
 	size_t i;
 	int rc = 0;
 
+	if (!hook_event_of(name, &ev) &&
+	    text_is_one_of(name, other_events, nitems(other_events))) {
+		note(c->notes, file, "hooks: the event", name);
+		return 0;
+	}
 	if (!hook_event_of(name, &ev)) {
 		text_escape_to(shown, sizeof shown, name, strlen(name));
 		return err_set(e, ERR_SYNTAX,
@@ -261,8 +292,8 @@ add_event(struct hook_conf *c, const char *name, const json_t *list,
 }
 
 int
-hook_conf_parse(
-    const json_t *j, const char *file, struct hook_conf **ret, struct err *e)
+hook_conf_parse(const json_t *j, const char *file, struct hook_conf **ret,
+    struct strv *notes, struct err *e)
 {
 	struct hook_conf *c;
 	const char *name;
@@ -276,6 +307,7 @@ hook_conf_parse(
 		return err_set(e, ERR_SYNTAX,
 		    "%s: \"hooks\" is no object of events", file);
 	c = xcalloc(1, sizeof *c);
+	c->notes = notes;
 	json_object_foreach ((json_t *)(uintptr_t)j, name, list)
 		if ((rc = add_event(c, name, list, file, e)) < 0)
 			break;
@@ -283,6 +315,8 @@ hook_conf_parse(
 		hook_conf_free(c);
 	else
 		*ret = c;
+	if (*ret != NULL)
+		c->notes = NULL;
 	return rc;
 }
 

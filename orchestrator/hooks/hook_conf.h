@@ -24,10 +24,11 @@
  * one that blocks; refused where an event can't block. "where": "workspace"
  *runs it in a worker's command sandbox; only for events of workers.
  *
- * Unknown members and events and wrong types are ERR_SYNTAX, naming file and
- * place. Reads no file. Limits: 256 hooks, 8,192 bytes a command, 1,000 a
- * matcher; "{" is no part of a matcher, since counts in it would cost memory
- * without bound.
+ * Members and events that other tools have (statusMessage, once, Notification)
+ * are noted and left out. Other unknown ones and wrong types are ERR_SYNTAX,
+ *naming file and place. Reads no file. Limits: 256 hooks, 8,192 bytes a
+ *command, 1,000 a matcher; "{" is no part of a matcher, since counts in it
+ *would cost memory without bound.
  */
 #ifndef ORCHESTRATOR_HOOKS_HOOK_CONF_H
 #define ORCHESTRATOR_HOOKS_HOOK_CONF_H
@@ -73,9 +74,10 @@ bool hook_event_blocks(enum hook_event ev);
 bool hook_event_of_worker(enum hook_event ev);
 bool hook_event_has_tool(enum hook_event ev);
 
-/* *ret: NULL when j is NULL or holds no hook. */
-int hook_conf_parse(
-    const json_t *j, const char *file, struct hook_conf **ret, struct err *e);
+/* *ret: NULL when j is NULL or holds no hook. notes (may be NULL): what other
+ * tools know and has no meaning here is added, a sentence each. */
+int hook_conf_parse(const json_t *j, const char *file, struct hook_conf **ret,
+    struct strv *notes, struct err *e);
 void hook_conf_free(struct hook_conf *c);
 
 /* The hooks of the event for this name (NULL: it has none), in the order of the

@@ -125,6 +125,20 @@ compile(struct hook_match *m, const char *s, const char *where, struct err *e)
 	return 0;
 }
 
+/* An alternative that is empty: "Edit|", "(|a)". */
+static bool
+has_empty(const char *s)
+{
+	size_t i;
+
+	for (i = 0; s[i] != '\0'; i++)
+		if (s[i] == '|' &&
+		    (i == 0 || strchr("(|", s[i - 1]) != NULL ||
+			strchr("|)", s[i + 1]) != NULL))
+			return true;
+	return false;
+}
+
 int
 hook_match_set(struct hook_match *m, const char *s, enum hook_match_by by,
     const char *where, struct err *e)
@@ -144,12 +158,14 @@ hook_match_set(struct hook_match *m, const char *s, enum hook_match_by by,
 	if (strlen(s) > MATCHER_MAX)
 		return err_set(e, ERR_SYNTAX,
 		    "%s: a matcher has at most %d bytes", where, MATCHER_MAX);
+	if (has_empty(s))
+		return err_set(e, ERR_SYNTAX,
+		    "%s: the matcher \"%.*s\" names nothing before or behind a "
+		    "\"|\"",
+		    where, SHOWN, s);
 	if (s[strspn(s, plain)] != '\0')
 		return compile(m, s, where, e);
 	split_names(m, s, by == HOOK_MATCH_TOOL);
-	if (m->names.n == 0)
-		return err_set(e, ERR_SYNTAX,
-		    "%s: the matcher \"%.*s\" names nothing", where, SHOWN, s);
 	return 0;
 }
 

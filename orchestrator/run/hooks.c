@@ -13,6 +13,7 @@
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/run/hooks_priv.h"
+#include "orchestrator/run/settings.h"
 #include "orchestrator/store/transcript.h"
 
 /* --- what is told of it -------------------------------------------------- */
@@ -339,6 +340,7 @@ int
 hooks_conf(const json_t *settings, struct hook_conf **ret, struct err *e)
 {
 	const json_t *j = json_object_get(settings, "hooks");
+	struct strv notes = { 0 };
 	char *dir = NULL, *path;
 	int rc;
 
@@ -348,7 +350,10 @@ hooks_conf(const json_t *settings, struct hook_conf **ret, struct err *e)
 	if ((rc = path_config_dir(&dir, e)) < 0)
 		return rc;
 	path = path_join(dir, "settings.json");
-	rc = hook_conf_parse(j, path, ret, e);
+	rc = hook_conf_parse(j, path, ret, &notes, e);
+	for (size_t i = 0; rc == 0 && i < notes.n; i++)
+		settings_note(notes.v[i]);
+	strv_clear(&notes);
 	free(path);
 	free(dir);
 	return rc;

@@ -66,7 +66,7 @@ add_repo(struct rules *r, const char *root, struct err *e)
 
 	if (rc == -ENOENT || rc == -ENOTDIR)
 		rc = 0;
-	else if (rc < 0 && rc != ERR_SYNTAX)
+	else if (rc < 0 && strstr(e->text, path) == NULL)
 		(void)err_prefix(e, "%s", path);
 	if (rc < 0 || j == NULL)
 		goto out;
@@ -82,6 +82,9 @@ add_repo(struct rules *r, const char *root, struct err *e)
 	if (v != NULL)
 		rc = rules_add(r, LAYER_REPO, POLICY_REPO_FILE, v, e);
 out:
+	/* Whatever is wrong with it: the same end. */
+	if (rc < 0)
+		rc = e->code = ERR_SYNTAX;
 	json_decref(j);
 	free(path);
 	return rc;

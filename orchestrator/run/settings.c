@@ -17,6 +17,17 @@
 static const char *const known[] = { "model", "providers", "permissions",
 	"network", "review", "builtin_pass", "sandbox", "hooks", "monitor" };
 
+void
+settings_note(const char *text)
+{
+	static struct strv said; /* settings are read more than once */
+
+	if (strv_has(&said, text))
+		return;
+	strv_add(&said, text);
+	log_warn("%s", text);
+}
+
 /* Their values are checked where they are used. */
 static int
 check_network(const json_t *j, const char *path, struct err *e)
@@ -62,6 +73,7 @@ static int
 check(const json_t *j, const char *path, struct err *e)
 {
 	const char *key;
+	char *text;
 	uint64_t ms;
 	json_t *v;
 	size_t i;
@@ -73,6 +85,13 @@ check(const json_t *j, const char *path, struct err *e)
 		for (i = 0; i < nitems(known); i++)
 			if (strcmp(key, known[i]) == 0)
 				break;
+		if (strcmp(key, "$schema") == 0) {
+			text = xasprintf(
+			    "%s: the key \"%s\" means nothing here", path, key);
+			settings_note(text);
+			free(text);
+			continue;
+		}
 		if (i == nitems(known))
 			return err_set(
 			    e, ERR_SYNTAX, "%s: unknown key \"%s\"", path, key);

@@ -23,6 +23,8 @@
 
 /* An object, {} when there is no file. ERR_SYNTAX naming file and place. */
 int settings_load(json_t **ret, struct err *e);
+/* A warning about the settings, once however often they are read. */
+void settings_note(const char *text);
 
 /* The sandbox that the settings ask for: "sandbox" on top of the profile that
  * it names, or of named (--profile) when that is not NULL, else "default". */

@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -149,6 +147,10 @@ write_line(struct audit *a, double t, const char *worker, const char *act,
 	    verdict);
 	if (line == NULL)
 		return err_set(e, -EINVAL, "audit: the line can't be built");
+	/* Whose chain it is, under the hash of all that follows. */
+	if (a->store != NULL && a->n == 0)
+		(void)json_object_set_new(
+		    line, "run", json_string(store_id(a->store)));
 	text = json_text(line);
 	json_decref(line);
 	buf_init(&b, MAX_LINE * 2);
@@ -234,10 +236,24 @@ check_line(const char *p, size_t len, uint64_t n, const char *prev,
 }
 
 struct chain {
+	char run[64];     /* that line 1 names; "": none */
 	uint64_t want, n; /* lines that its head knows of, lines in the file */
 	char head[HASH_HEX], last[HASH_HEX];
 	size_t used, rest; /* bytes of whole lines, and of a torn one */
 };
+
+static void
+read_run(struct chain *c, const char *p, size_t len)
+{
+	json_t *j = NULL;
+
+	(void)json_parse(p, len, MAX_LINE * 2, &j, NULL);
+	if (json_is_string(json_object_get(j, "run")))
+		(void)strlcpy(c->run,
+		    json_string_value(json_object_get(j, "run")),
+		    sizeof c->run);
+	json_decref(j);
+}
 
 /* Every whole line against the one before it and against the head. */
 static int
@@ -255,6 +271,8 @@ check_lines(struct chain *c, const char *p, size_t size, struct err *e)
 		if ((r = check_line(p + c->used, len, c->n, prev, c->last, e)) <
 		    0)
 			return r;
+		if (c->n == 1)
+			read_run(c, p, len);
 		c->used += len + 1;
 		if (c->n == c->want && strcmp(c->last, c->head) != 0)
 			return err_set(e, ERR_DENIED,
@@ -294,21 +312,45 @@ read_chain(const struct audit *a, struct chain *c, struct err *e)
 	return r;
 }
 
+/* Line 1, the directory and run.db name the same run; note: it is not said. */
 static int
-verify(const struct audit *a, uint64_t *ret_lines, char *note, size_t note_size,
+check_run(struct store *s, const struct chain *c, char *note, size_t note_size,
     struct err *e)
 {
-	struct chain c;
-	int r = read_chain(a, &c, e);
+	const char *id = store_id(s);
+	char *own = store_get(s, "id");
+	int r = 0;
+
+	if (own != NULL && strcmp(own, id) != 0)
+		r = err_set(e, ERR_DENIED,
+		    "run.db is that of the run %.60s, not of %s", own, id);
+	else if (c->n > 0 && strcmp(c->run, id) != 0 &&
+	    (own != NULL || c->run[0] != '\0'))
+		r = err_set(e, ERR_DENIED,
+		    "line 1 is of %s: the record is not that of %s",
+		    c->run[0] != '\0' ? c->run : "no run", id);
+	else if (c->n > 0 && c->run[0] == '\0')
+		(void)snprintf(note + strlen(note), note_size - strlen(note),
+		    "%sline 1 names no run, so whose it is can't be told",
+		    note[0] != '\0' ? "; " : "");
+	free(own);
+	return r;
+}
+
+static int
+verify(const struct audit *a, struct chain *c, uint64_t *ret_lines, char *note,
+    size_t note_size, struct err *e)
+{
+	int r = read_chain(a, c, e);
 
 	note[0] = '\0';
-	if (r == 0 && c.rest > 0)
+	if (r == 0 && c->rest > 0)
 		(void)snprintf(note, note_size,
-		    "a torn line of %zu bytes at the end (a crash)", c.rest);
-	else if (r == 0 && c.n == c.want + 1)
+		    "a torn line of %zu bytes at the end (a crash)", c->rest);
+	else if (r == 0 && c->n == c->want + 1)
 		(void)snprintf(note, note_size,
-		    "line %" PRIu64 " was written as the run was killed", c.n);
-	*ret_lines = c.n;
+		    "line %" PRIu64 " was written as the run was killed", c->n);
+	*ret_lines = c->n;
 	return r;
 }
 
@@ -329,15 +371,18 @@ audit_verify(struct store *s, uint64_t *ret_lines, char *note, size_t note_size,
     struct err *e)
 {
 	struct audit a = { .store = s, .fd = -1, .head_fd = -1 };
+	struct chain c;
 	int r;
 
 	a.dir = xstrdup(store_dir(s));
-	r = verify(&a, ret_lines, note, note_size, e);
+	r = verify(&a, &c, ret_lines, note, note_size, e);
 	if (r == 0 && note[0] != '\0' && has_ended(s))
 		r = err_set(e, ERR_DENIED,
 		    "line %" PRIu64 " or what is behind it was added after "
 		    "the run's end",
 		    *ret_lines);
+	if (r == 0)
+		r = check_run(s, &c, note, note_size, e);
 	free(a.dir);
 	return r;
 }
@@ -544,13 +589,14 @@ audit_verify_dir(const char *dir, uint64_t *ret_lines, char *note,
     size_t note_size, struct err *e)
 {
 	struct audit a = { .fd = -1, .head_fd = -1 };
+	struct chain c;
 	int r;
 
 	a.dir = xstrdup(dir);
 	/* Not between a line and its head. */
 	if ((r = open_files(&a, O_RDWR, e)) == 0) {
 		(void)flock(a.fd, LOCK_SH);
-		r = verify(&a, ret_lines, note, note_size, e);
+		r = verify(&a, &c, ret_lines, note, note_size, e);
 	}
 	fd_close(&a.fd);
 	fd_close(&a.head_fd);

@@ -6,11 +6,14 @@
  *2>","t":1.234,"worker":"w1","act":"command",
  *	 "subject":"...","detail":...,"verdict":"allow","hash":"<own hash>"}
  * "hash" covers the line's bytes up to it; "prev" is the "hash" of the line
- * before (64 zeros in the first). The head (count and last hash) is also in
- * run.db, so that a cut tail shows. A crash can leave one line more than the
- * head knows, or one torn line at the end: both are said, neither is damage.
- * When the chain goes on after that, the torn line is taken away, and a line of
- * its own ("act":"repair") says which of the two it was.
+ * before (64 zeros in the first). The first line of a run's chain has its id
+ * besides ("run"): audit_verify() compares it with the directory's name and
+ *with the one in run.db, so that another run's record does not pass for this
+ *one's. The head (count and last hash) is also in run.db, so that a cut tail
+ *shows. A crash can leave one line more than the head knows, or one torn line
+ *at the end: both are said, neither is damage. When the chain goes on after
+ *that, the torn line is taken away, and a line of its own ("act":"repair") says
+ *which of the two it was.
  */
 #ifndef ORCHESTRATOR_STORE_AUDIT_H
 #define ORCHESTRATOR_STORE_AUDIT_H
@@ -36,8 +39,9 @@ int audit_open_dir(const char *dir, struct audit **ret, struct err *e);
 int audit_verify_dir(const char *dir, uint64_t *ret_lines, char *note,
     size_t note_size, struct err *e);
 
-/* Check the whole chain. 0: intact, *ret_lines lines, a note ("" or what a
- * crash left) in note; negative: e names the line and what is wrong. */
+/* Check the whole chain. 0: intact, *ret_lines lines, a note ("", what a
+ * crash left, or that an old chain names no run) in note; negative: e names the
+ * line and what is wrong. */
 int audit_verify(struct store *s, uint64_t *ret_lines, char *note,
     size_t note_size, struct err *e);
 

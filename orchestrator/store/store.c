@@ -154,7 +154,8 @@ store_create(struct store **ret, struct err *e)
 		goto out;
 	if ((r = store_lock(s, e)) < 0)
 		goto out;
-	r = store_set(s, "schema", "1", e);
+	if ((r = store_set(s, "schema", "1", e)) == 0)
+		r = store_set(s, "id", id, e);
 out:
 	free(root);
 	if (r < 0) {

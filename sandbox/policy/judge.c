@@ -203,6 +203,8 @@ one_command(struct judge *j, const struct sh_cmd *c)
 
 	judge_history(j, c);
 	redirections(j, c);
+	for (size_t i = 0; i < c->n_assigns; i++)
+		piece_tmpdir(&p, &c->assigns[i]);
 	if (c->n_words > 0)
 		piece_judge(&p);
 }
@@ -262,10 +264,11 @@ judge_text(struct judge *j, const char *text, size_t len)
 	j->dirs = (struct strv){ 0 };
 	strv_copy(&j->dirs, &before.dirs);
 	judge_ahead(j, text, len);
+	judge_written_ahead(j, s);
 	for (i = 0; i < s->n; i++)
 		one_command(j, &s->cmds[i]);
 	unread = s->error[0] != '\0';
-	if (unread && !j->posix) {
+	if (unread && !j->posix && !j->only_known) {
 		(void)snprintf(why, sizeof why, "can't parse it: %s", s->error);
 		judge_part(j, text, len, RULING_ASK, NULL, LAYER_BUILTIN, why);
 	}
@@ -310,6 +313,7 @@ judge_command(const struct rules *r, const char *command,
 	free(j.arrays);
 	strv_clear(&j.dirs);
 	strv_clear(&j.kept);
+	strv_clear(&j.written);
 }
 
 /* --- other tools ---------------------------------------------------------- */

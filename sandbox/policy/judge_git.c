@@ -293,6 +293,7 @@ special_git(const struct call *c)
 		judge_into(c->p, RULE_READ, NULL);
 	git_stores(c);
 	git_writes(c);
+	git_others(c);
 	if (strcmp(c->w[1].text, "config") == 0) {
 		git_config(c);
 		return true;

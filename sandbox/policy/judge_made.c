@@ -116,6 +116,7 @@ static const struct {
 } managed[] = {
 	{ "npm", "install i add in uninstall un remove rm update up", "",
 	    "package.json package-lock.json" },
+	{ "npm", "install i ci add", NULL, "node_modules" },
 	{ "npm", "version init dedupe", NULL,
 	    "package.json package-lock.json" },
 	{ "npm", "pkg", "set delete fix", "package.json" },

@@ -170,6 +170,22 @@ of_code(struct view *v, const struct sh_word *w, size_t k, bool reads)
 {
 	const bool first = k == 0 && !v->coded;
 
+	if (first)
+		view_written(v, w);
+	/* "-": the code comes through the input */
+	v->coded |= first && strcmp(w->text, "-") == 0;
+	/* What code does with its arguments is not seen: all of it. */
+	if (v->coded && !v->module && !first && !reads && !v->writes) {
+		judge_reach(v->p->j, RULE_READ, REACH_RULES | REACH_BELOW, w,
+		    v->p->src, v->p->src_len);
+		judge_reach(v->p->j, RULE_EDIT,
+		    REACH_MAYBE | REACH_BELOW | REACH_RULES, w, v->p->src,
+		    v->p->src_len);
+		return;
+	}
+	if (v->coded && !v->module && !first && !reads)
+		judge_reach(v->p->j, RULE_READ, REACH_RULES | REACH_BELOW, w,
+		    v->p->src, v->p->src_len);
 	if (v->inplace && !first)
 		judge_write(v->p->j, w, v->p->src, v->p->src_len);
 	else if (v->writes && v->coded)
@@ -190,6 +206,9 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 	if (strcmp(how, "c") == 0) {
 		if (k == 0)
 			view_code(v, w, at);
+		v->coded = true;
+		if (k > 0)
+			of_code(v, w, k, false);
 	} else if (strcmp(how, "i") == 0 || strcmp(how, "ii") == 0) {
 		of_code(v, w, k, how[1] == 'i');
 	} else if (strcmp(how, "db") == 0 && k > 0) {

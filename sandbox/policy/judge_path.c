@@ -310,6 +310,8 @@ some_file(struct judge *j, enum rule_about about, const struct sh_word *w,
 {
 	char why[400];
 
+	if (j->only_known)
+		return;
 	if (w->var != NULL)
 		(void)snprintf(why, sizeof why,
 		    "which file it %s depends on $%.100s, and rules about "

@@ -1,5 +1,5 @@
-/* judge_peel.c - what a command starts: shells and their texts, wrappers and
- * their words; see judge.h. */
+/* judge_peel.c - what a command starts as text: shells, and what they read; see
+ * judge.h, and judge_wrap.c for those that start words. */
 #include "common/compat.h"
 
 #include "common/log.h"
@@ -80,8 +80,8 @@ piece_named(struct piece *p, const char *text, size_t at)
 	p->j->only_blocks = before;
 }
 
-static void
-text_of_words(struct piece *p, const struct sh_word *w, size_t n, size_t at)
+void
+piece_words(struct piece *p, const struct sh_word *w, size_t n, size_t at)
 {
 	bool computed = false;
 	const char *var = NULL;
@@ -173,6 +173,9 @@ piece_input(struct piece *p, int fd)
 		piece_text(p, r->target.text,
 		    (r->target.flags & SH_COMPUTED) != 0, r->target.var,
 		    UNSPELLED);
+	else if (r != NULL && r->op != SH_DUP &&
+	    (r->target.flags & SH_COMPUTED) == 0)
+		piece_written(p, &r->target, UNSPELLED);
 	else if (r != NULL && (r->target.flags & SH_COMPUTED) != 0)
 		piece_found(p, FIND_ASK, UNSPELLED,
 		    "a shell that reads its commands from what is computed");
@@ -216,7 +219,7 @@ long_option(struct piece *p, const struct sh_word *w, size_t n, size_t i)
 	}
 	if (strcmp(s, "--command") == 0 || strcmp(s, "--init-command") == 0) {
 		if (i + 1 < n)
-			text_of_words(p, &w[i + 1], 1, p->off + i);
+			piece_words(p, &w[i + 1], 1, p->off + i);
 		return i + 2;
 	}
 	if (strcmp(s, "--rcfile") != 0 && strcmp(s, "--init-file") != 0)
@@ -269,25 +272,41 @@ shell_options(struct piece *p, const struct sh_word *w, size_t n,
 			    w[i].text[0] != '-' && w[i].text[0] != '+')
 				i++;
 			else if (s[k] == 'C' && i < n)
-				text_of_words(p, &w[i], 1, p->off + i);
+				piece_words(p, &w[i], 1, p->off + i);
 		}
 	}
 	ret->operand = i < n ? i : n;
 }
 
-/* True: what it runs is told by its parts. */
-static bool
-shell(struct piece *p, const struct sh_word *w, size_t n)
+static const struct sh_word *
+without(struct piece *p, const struct sh_word *w, size_t n, size_t at)
 {
+	struct sh_word *a = judge_words(p->j, n - 1);
+
+	memcpy(a, w, at * sizeof *w);
+	memcpy(a + at, w + at + 1, (n - at - 1) * sizeof *w);
+	return a;
+}
+
+bool
+piece_shell(struct piece *p, const struct sh_word *w, size_t n)
+{
+	static const char *const other[] = { "elvish", "fish", "nu", "xonsh" };
 	struct shell_options o;
 	const char *s;
 	int fd;
 
 	shell_options(p, w, n, &o);
+	/* fish -d 3 -c TEXT: others than those of POSIX have options that take
+	 * the word behind them. */
+	if (!o.text && o.operand > 1 && o.operand + 1 < n &&
+	    w[o.operand - 1].text[0] == '-' &&
+	    text_is_one_of(rule_base(w[0].text), other, nitems(other)))
+		judge_argv(p, without(p, w, n, o.operand), n - 1, false);
 	s = o.operand < n ? w[o.operand].text : NULL;
 	if (o.text) {
 		if (s != NULL)
-			text_of_words(p, &w[o.operand], 1, p->off + o.operand);
+			piece_words(p, &w[o.operand], 1, p->off + o.operand);
 		return true;
 	}
 	if (s != NULL && text_starts(s, "<(")) {
@@ -300,270 +319,9 @@ shell(struct piece *p, const struct sh_word *w, size_t n)
 		judge_read(p->j, &w[o.operand], p->src, p->src_len);
 		/* A rule about the script by its own name counts. */
 		judge_argv(p, w + o.operand, n - o.operand, false);
+		piece_written(p, &w[o.operand], p->off + o.operand);
 		if (!o.computed)
 			return false;
 	}
 	return piece_input(p, fd < 0 ? 0 : fd) && !o.computed;
-}
-
-/* --- wrappers ------------------------------------------------------------- */
-
-/* xargs: words of its input behind, or in the place of a mark. */
-static void
-from_input(struct piece *p, const struct sh_word *w, size_t n, const char *mark)
-{
-	struct sh_word *a = judge_words(p->j, n + 1), *extra = &a[n];
-	size_t i;
-
-	memcpy(a, w, n * sizeof *w);
-	if (mark == NULL) {
-		extra->text = (char *)(uintptr_t) "$input";
-		extra->len = strlen(extra->text);
-		extra->flags = SH_COMPUTED;
-		extra->var = (char *)(uintptr_t) "input";
-	}
-	for (i = 0; mark != NULL && i < n; i++)
-		if (strstr(a[i].text, mark) != NULL) {
-			a[i].flags |= SH_COMPUTED | SH_QUOTED;
-			if (strcmp(a[i].text, mark) == 0)
-				a[i].text = (char *)(uintptr_t) "$input";
-			a[i].var = (char *)(uintptr_t) "input";
-		}
-	judge_argv(p, a, n + (mark == NULL), p->needs_cover);
-}
-
-/* env -S: its escapes are a shell's, but for "\_", a blank, and "\c", an end.
- */
-static struct sh_word
-split_string(struct piece *p, const struct sh_word *w)
-{
-	char *s = xstrdup(w->text);
-	struct sh_word ret = *w;
-	size_t i, k = 0;
-
-	for (i = 0; s[i] != '\0'; i++) {
-		if (s[i] == '\\' && s[i + 1] == 'c')
-			break;
-		if (s[i] == '\\' && s[i + 1] == '_') {
-			s[k++] = ' ';
-			i++;
-			continue;
-		}
-		s[k++] = s[i];
-		if (s[i] == '\\' && s[i + 1] != '\0')
-			s[k++] = s[++i];
-	}
-	s[k] = '\0';
-	ret.text = (char *)(uintptr_t)judge_keep(p->j, s);
-	ret.len = k;
-	return ret;
-}
-
-/* What wraps, and where the command that it starts begins. */
-struct peeled {
-	size_t at; /* of the first word of the command; n: there is none */
-	bool done; /* what it runs was judged */
-	bool self; /* it starts nothing: judge it as it is */
-	const char *mark; /* xargs -I */
-};
-
-static void
-walk(struct piece *p, const struct wrapper *wr, const struct sh_word *w,
-    size_t n, struct peeled *ret)
-{
-	size_t skip = wr->skip, subs = 0, k;
-	const char *s;
-	struct opts o;
-	struct opt t;
-	char name[64];
-
-	for (s = wr->sub; s != NULL && *s != '\0'; subs++)
-		s += strcspn(s, " ") + strspn(s + strcspn(s, " "), " ");
-	opts_begin(&o, wr->spec, w, n);
-	o.i = 1 + subs;
-	*ret = (struct peeled){ .at = n };
-	while (opts_next(&o, &t)) {
-		k = p->off + t.at;
-		switch ((int)t.kind) {
-		case OPT_DRY:
-			ret->self = true;
-			break;
-		case OPT_POWER_VALUE:
-			piece_found(
-			    p, FIND_POWER, k, "%s %s", wr->name, w[t.at].text);
-			break;
-		case OPT_WRITE:
-			/* strace -o '|COMMAND' */
-			if (t.has_value && strcmp(wr->name, "strace") == 0 &&
-			    strcspn(t.value.text, "|!") == 0 && t.value.len > 0)
-				piece_text(p, t.value.text + 1, false, NULL, k);
-			else
-				judge_write(p->j, &t.value, p->src, p->src_len);
-			break;
-		case OPT_READ:
-			judge_read(p->j, &t.value, p->src, p->src_len);
-			break;
-		case OPT_REST:
-			ret->at = t.at + 1;
-			return;
-		case OPT_SHELL:
-			if (t.has_value && strcmp(wr->name, "env") == 0) {
-				struct sh_word *a =
-				    judge_words(p->j, n - o.i + 1);
-
-				a[0] = split_string(p, &t.value);
-				memcpy(a + 1, w + o.i, (n - o.i) * sizeof *w);
-				text_of_words(p, a, n - o.i + 1, k);
-				ret->done = true;
-				return;
-			}
-			if (t.has_value)
-				text_of_words(p, &t.value, 1, k);
-			ret->done = t.has_value;
-			break;
-		case OPT_VALUE:
-			if (t.letter == 'C' && t.has_value &&
-			    strcmp(wr->name, "env") == 0)
-				piece_chdir(p, &t.value, true);
-			if (wr->kind == WRAP_INPUT && t.letter == 'I' &&
-			    t.has_value)
-				ret->mark = t.value.text;
-			break;
-		case OPT_MAYBE:
-			if (wr->kind == WRAP_INPUT && t.letter != 'l' &&
-			    !text_starts(w[t.at].text, "--max"))
-				ret->mark = "{}";
-			break;
-		case OPT_OPERAND:
-		case OPT_COMPUTED:
-			if ((wr->flags & WRAP_ASSIGNS) != 0 &&
-			    strchr(w[t.at].text, '=') != NULL) {
-				if (assign_is_dangerous(
-					w[t.at].text, name, sizeof name)) {
-					piece_taint(p, name, k);
-					assign_command(p, &w[t.at]);
-				}
-				continue;
-			}
-			if (skip > 0) {
-				skip--;
-				continue;
-			}
-			/* "env - x" is "env -i x", "ssh host -- x" is x. */
-			if (strcmp(w[t.at].text, "-") == 0 ||
-			    strcmp(w[t.at].text, "--") == 0)
-				continue;
-			ret->at = t.at;
-			return;
-		default:
-			break;
-		}
-	}
-}
-
-/* parallel: words of its input in the place of "{}", or behind. */
-static void
-text_with_input(struct piece *p, const struct sh_word *w, size_t n)
-{
-	static const char input[] = "$input";
-	size_t at = (size_t)(w - p->w), i;
-	const char *s, *mark;
-	bool marked = false;
-	struct buf b;
-
-	if (n == 0) {
-		piece_found(p, FIND_ASK, p->off,
-		    "a shell that reads its commands from a pipe");
-		return;
-	}
-	buf_init(&b, BUF_NOMAX);
-	for (i = 0; i < n; i++) {
-		(void)buf_adds(&b, i > 0 ? " " : "");
-		for (s = w[i].text; (mark = strstr(s, "{}")) != NULL;
-		     s = mark + 2) {
-			(void)buf_add(&b, s, (size_t)(mark - s));
-			(void)buf_adds(&b, input);
-			marked = true;
-		}
-		(void)buf_adds(&b, s);
-	}
-	if (!marked)
-		(void)buf_printf(&b, " %s", input);
-	piece_found(p, FIND_OPAQUE, at,
-	    "shell text with words that come from its input");
-	piece_text(p, buf_str(&b), false, NULL, at);
-	buf_clear(&b);
-}
-
-static void
-shell_wrapper(struct piece *p, const struct wrapper *wr,
-    const struct sh_word *w, size_t n)
-{
-	size_t end = n, i;
-
-	if ((wr->flags & WRAP_LISTED) != 0) {
-		for (end = 0; end < n && strncmp(w[end].text, ":::", 3) != 0;)
-			end++;
-		text_with_input(p, w, end);
-		return;
-	}
-	if ((wr->flags & WRAP_FIRST) != 0)
-		end = 1;
-	p->j->moved = false;
-	if ((wr->flags & WRAP_EACH) == 0)
-		text_of_words(p, w, end, (size_t)(w - p->w));
-	/* It runs in the shell itself. */
-	if (strcmp(wr->name, "eval") == 0 && p->j->moved)
-		p->j->dir_unknown = true;
-	for (i = 0; (wr->flags & WRAP_EACH) != 0 && i < end; i++)
-		if (w[i].text[0] != '-')
-			text_of_words(p, &w[i], 1, (size_t)(w - p->w) + i);
-}
-
-bool
-piece_peel(struct piece *p, const struct wrapper *wr)
-{
-	const struct sh_word *w = p->w + p->off;
-	size_t n = p->n - p->off;
-	struct peeled in;
-
-	if ((wr->flags & WRAP_POWER) != 0)
-		piece_found(p, FIND_POWER, p->off, "%s, which starts others,",
-		    wr->name);
-	if ((wr->flags & WRAP_PRIV) != 0)
-		piece_found(p, FIND_ASK, p->off, "%s", wr->name);
-	if (wr->kind == WRAP_SH) {
-		if (shell(p, w, n))
-			p->needs_cover = false;
-		return false;
-	}
-	walk(p, wr, w, n, &in);
-	if (in.done && (wr->flags & (WRAP_OWN | WRAP_POWER)) == 0)
-		p->needs_cover = false;
-	/* parallel alone: each line of its input is shell text. */
-	if ((wr->flags & WRAP_LISTED) != 0 && in.at >= n && !in.self)
-		text_with_input(p, w + n, 0);
-	if (in.done || in.at >= n ||
-	    (in.self && (wr->flags & WRAP_LOOKUP) != 0))
-		return false;
-	if (wr->kind == WRAP_SHELL) {
-		if ((wr->flags & WRAP_FIRST) == 0 ||
-		    (w[in.at].text[0] != '\0' &&
-			strcmp(w[in.at].text, "-") != 0))
-			shell_wrapper(p, wr, w + in.at, n - in.at);
-		if ((wr->flags & WRAP_OWN) == 0)
-			p->needs_cover = false;
-		return false;
-	}
-	if (wr->kind == WRAP_INPUT) {
-		from_input(p, w + in.at, n - in.at, in.mark);
-		p->needs_cover = false;
-		return false;
-	}
-	if ((wr->flags & WRAP_OWN) != 0) {
-		judge_argv(p, w + in.at, n - in.at, false);
-		return false;
-	}
-	p->off += in.at;
-	return true;
 }

@@ -94,7 +94,7 @@ blocked_by(
 	for (i = 0; i < n && var == NULL; i++)
 		if ((w[i].flags & (SH_COMPUTED | SH_GLOB)) != 0)
 			var = w[i].text;
-	if (m == MATCH_MAYBE)
+	if (m == MATCH_MAYBE && !p->j->only_known)
 		piece_raise(p, RULING_ASK, r->text, r->layer,
 		    "what comes of %.80s may make it match %s (%s)", var,
 		    r->text, layer_str(r->layer));
@@ -270,7 +270,7 @@ decide(struct piece *p)
 			    near != NULL
 				? " has a star there: a rule in full would allow it"
 				: "");
-		else if (f->kind == FIND_OPAQUE &&
+		else if (f->kind == FIND_OPAQUE && !p->j->only_known &&
 		    (r->blocks_commands || strict))
 			piece_raise(p, RULING_ASK, NULL, LAYER_BUILTIN,
 			    "%.*s, and there are rules that it may be against",
@@ -397,6 +397,46 @@ chdir_back(struct piece *p)
 	j->dir_unknown = p->dir_unknown;
 }
 
+/* "npm --loglevel x exec ..." is a wrapper as "npm exec" is, and an option that
+ * is not listed may take the next word: read again without them, for what
+ * blocks it. */
+static void
+behind_globals(struct piece *p, const char *name)
+{
+	const struct sh_word *w = p->w + p->off;
+	const size_t n = p->n - p->off;
+	const char *spec = program_globals(name);
+	struct sh_word *plain;
+	size_t from = 0;
+	struct opts o;
+	struct opt t;
+
+	if (spec == NULL || n < 3 || w[1].text[0] != '-')
+		return;
+	opts_begin(&o, spec, w, n);
+	while (opts_next(&o, &t) && from == 0) {
+		if (t.kind == OPT_FLAG && t.name[0] == '\0' &&
+		    o.cluster == NULL && strchr(w[t.at].text, '=') == NULL)
+			from = o.i + 1;
+		else if (t.kind == OPT_OPERAND || t.kind == OPT_COMPUTED)
+			break;
+	}
+	if (p->shift > 0 && judge_spend(p->j, n)) {
+		plain = judge_words(p->j, n - p->shift);
+		plain[0] = w[0];
+		memcpy(plain + 1, w + 1 + p->shift,
+		    (n - p->shift - 1) * sizeof *w);
+		if (wrapper_find(name, plain, n - p->shift) != NULL)
+			judge_argv(p, plain, n - p->shift, false);
+	}
+	if (from == 0 || from >= n || !judge_spend(p->j, n))
+		return;
+	plain = judge_words(p->j, n);
+	plain[0] = w[0];
+	memcpy(plain + 1, w + from, (n - from) * sizeof *w);
+	judge_argv(p, plain, n - from + 1, false);
+}
+
 void
 piece_judge(struct piece *p)
 {
@@ -419,6 +459,10 @@ piece_judge(struct piece *p)
 			    "the command's name is computed%s%.60s",
 			    w->var != NULL ? " from $" : "",
 			    w->var != NULL ? w->var : "");
+			/* It may be no word at all. */
+			if ((w->flags & (SH_QUOTED | SH_GLOB)) == 0 &&
+			    strchr("$`", w->text[0]) != NULL)
+				judge_argv(p, w + 1, p->n - p->off - 1, false);
 			break;
 		}
 		/* No name of a variable to the shell, but one to others. */
@@ -444,6 +488,9 @@ piece_judge(struct piece *p)
 		if (wr != NULL && is_elsewhere(w->text))
 			piece_found(p, FIND_POWER, p->off,
 			    "%.100s, which may be any program,", w->text);
+		behind_globals(p, name);
+		if (wr == NULL && strchr(w->text, '/') != NULL)
+			piece_written(p, w, p->off);
 		if (wr == NULL || !piece_peel(p, wr)) {
 			if (p->needs_cover || wr == NULL)
 				piece_program(p, name);

@@ -34,11 +34,13 @@ struct judge {
 	size_t work, max_work; /* of reading, so far (SH_MAX_WORK) */
 	size_t checks;         /* judge_afford() */
 	bool only_blocks;      /* what is inside needs no allow rule */
+	bool only_known;       /* and what is computed in it is let be */
 	bool evaluates; /* something of any text runs what is in a name */
 	bool holds;     /* and a variable holds a command */
 	struct sh_word history; /* the file of HISTFILE=, or no text */
 	const char *tainted;    /* a variable that changes what runs, or NULL */
 	struct strv kept;       /* strings that words point into */
+	struct strv written;    /* names and texts of scripts, in turn */
 	struct sh_word **arrays;
 	size_t n_arrays;
 };
@@ -137,8 +139,8 @@ void piece_chdir(struct piece *p, const struct sh_word *dir, bool replace);
 /* judge_peel.c */
 /* A command that an option or an alias names: rules must not block it. */
 void piece_named(struct piece *p, const char *text, size_t at);
-/* True: another command begins at p->off. False: nothing more is inside; what
- * is left is judged by itself when p->needs_cover is still set. */
+/* judge_wrap.c. True: another command begins at p->off. False: nothing more is
+ * inside; what is left is judged by itself when p->needs_cover is still set. */
 bool piece_peel(struct piece *p, const struct wrapper *wr);
 bool piece_has_input(const struct piece *p);
 /* Which of its descriptors the word names ("-", "/dev/fd/3"), or -1. */
@@ -153,6 +155,10 @@ bool piece_input(struct piece *p, int fd);
 /* Shell text that it runs. computed: parts of it are not known. */
 void piece_text(struct piece *p, const char *text, bool computed,
     const char *var, size_t at);
+/* The same of words, joined by blanks. */
+void piece_words(struct piece *p, const struct sh_word *w, size_t n, size_t at);
+/* A shell. True: what it runs is told by its parts. */
+bool piece_shell(struct piece *p, const struct sh_word *w, size_t n);
 /* judge_env.c: does the assignment change what runs? Its name into name. */
 void assign_command(struct piece *p, const struct sh_word *w);
 void assign_for_all(
@@ -183,7 +189,7 @@ struct view {
 	const struct sh_word *w;
 	size_t n;
 	const struct program *prog;
-	bool dry, inplace, scripted, coded, recursive, fetches, unnamed;
+	bool dry, inplace, scripted, coded, module, recursive, fetches, unnamed;
 	bool writes;            /* its code does, as far as its words tell */
 	struct sh_word into;    /* where files are put; none: here */
 	struct finding asks[4]; /* undone by --dry-run */
@@ -220,6 +226,22 @@ bool code_files(struct piece *p, const char *name, const char *code);
 void code_database(struct piece *p, const char *text);
 /* Text that comes through a pipe: it stands somewhere in the whole. */
 void code_piped(struct piece *p, const char *name);
+
+/* judge_written.c: what the text writes itself, noted before it is judged. */
+void judge_written_ahead(struct judge *j, const struct sh_script *s);
+/* The text of that file, NULL: not known. */
+const char *judge_written(const struct judge *j, const struct sh_word *file);
+/* It is run: as far as its text is known, for what blocks it. */
+void piece_written(struct piece *p, const struct sh_word *file, size_t at);
+/* The same of an interpreter's script: the files that its strings name. */
+void view_written(struct view *v, const struct sh_word *file);
+/* TMPDIR=DIR */
+void piece_tmpdir(struct piece *p, const struct sh_word *w);
+bool special_mktemp(const struct call *c);
+bool special_java(const struct call *c);
+bool special_pytest(const struct call *c);
+bool special_gdb(const struct call *c);
+void git_others(const struct call *c);
 
 /* judge_made.c: files that programs name by themselves. */
 /* Which one is not known: as strict as any. */

@@ -195,7 +195,7 @@ view_judge(struct view *v)
 			    t.value.var != NULL ? t.value.var : t.value.text,
 			    v->prog->name);
 		if (t.kind == OPT_LAST) {
-			v->coded = true;
+			v->coded = v->module = true;
 			if (t.has_value)
 				view_module(v, &t.value, o.i);
 			continue;

@@ -330,6 +330,7 @@ special_source(const struct call *c)
 	else if (c->n > 1) {
 		judge_read(c->p->j, &c->w[1], c->p->src, c->p->src_len);
 		judge_argv(c->p, c->w + 1, c->n - 1, false);
+		piece_written(c->p, &c->w[1], call_place(c, 1));
 	}
 	return true;
 }
@@ -342,6 +343,8 @@ special_names(const struct call *c)
 
 	for (i = 1; i < c->n; i++) {
 		const char *s = strchr(c->w[i].text, '[');
+
+		piece_tmpdir(c->p, &c->w[i]);
 
 		if ((c->w[i].flags & SH_COMPUTED) == 0 && s != NULL &&
 		    s > c->w[i].text &&
@@ -367,7 +370,11 @@ static const struct {
 	{ "podman", special_container },
 	{ "nerdctl", special_container },
 	{ "git", special_git },
+	{ "gdb", special_gdb },
 	{ "jar", special_tar },
+	{ "java", special_java },
+	{ "mktemp", special_mktemp },
+	{ "pytest", special_pytest },
 	{ "make", special_make },
 	{ "gmake", special_make },
 	{ "mount", special_mount },

@@ -226,7 +226,7 @@ program_globals(const char *name)
 		    "--exec-path=Q --config-env=Q --super-prefix=A p=F "
 		    "--shallow-file=A "
 		    "--attr-source=A" },
-		{ "npm", "C=A --prefix=A w=A --workspace=A" },
+		{ "npm", "C=A --prefix=K w=A --workspace=A" },
 		{ "pnpm", "C=A --dir=A F=A --filter=A" },
 		{ "yarn", "--cwd=A" },
 		{ "cargo", "C=A Z=A --config=Q --color=A --manifest-path=A" },

@@ -9,9 +9,7 @@
 	"e=R c=R --exec=R --sh-exec=R --lua-exec=Q o=W --output=W w=A p=A " \
 	"s=A i=A q=A X=A x=A"
 
-#define PACKER "c=N k=F l=N t=N --stdout=N --to-stdout=N --list=N --test=N T=A"
 #define VI "c=R S=A u=Q --cmd=R W=W i=A t=A"
-#define SEVEN "o=U a=O b=O i=O m=O p=O r=O s=O t=O u=O v=O w=O x=O -so=N y=F"
 #define RENAME "n=N --no-act=N --nono=N e=E E=E s=F o=F i=F v=F"
 #define CC_FILES \
 	"o=W -MF=W -aux-info=W -dumpdir=W B=Q -fplugin=Q D=O I=O L=O O=O W=O " \
@@ -34,6 +32,12 @@
 	"--report-dir=U --report-directory=U --snapshot-blob=W --logfile=W " \
 	"--trace-event-file-pattern=W --test=F --watch=F --cpu-prof=F " \
 	"--heap-prof=F "
+
+/* of what installs: where to */
+#define NPM \
+	"--prefix=U C=U --cache=A --registry=A --script-shell=Q " \
+	"--node-options=Q --git=Q --shell=Q --editor=Q --viewer=Q " \
+	"--globalconfig=Q --userconfig=Q w=A --workspace=A"
 
 static const struct program programs[] = {
 	/* git: what throws work away, goes around hooks, or names a program */
@@ -150,7 +154,7 @@ static const struct program programs[] = {
 	    "o=W c=N l=N t=N d=F T=A D=L --stdout=N --output-dir-flat=U --output-dir-mirror=U" },
 	{ "zstdcat", NULL, "r", "" },
 	{ "bat", NULL, "r", "--pager=R l=A r=A H=A" },
-	{ "bzip2", NULL, "wr", PACKER },
+	{ "bzip2", NULL, "wr", PROGRAM_PACKER },
 	{ "cat", NULL, "r", "" },
 	{ "cmp", NULL, "r", "i=A n=A" },
 	{ "column", NULL, "r", "s=A c=A o=A N=A" },
@@ -237,7 +241,7 @@ static const struct program programs[] = {
 	{ "nvim", NULL, "w+", VI },
 
 	/* interpreters */
-	{ "bun", NULL, NULL, "+ e=E p=E --eval=E --print=E r=A" },
+	{ "bun", NULL, "i", "+ e=E p=E --eval=E --print=E r=A" },
 	{ "deno", "eval", "c", "--ext=A --config=A c=A" },
 	{ "elixir", NULL, "i", "+ e=E --eval=E r=A S=A" },
 	{ "expect", NULL, "i", "+ c=E f=A" },
@@ -267,8 +271,8 @@ static const struct program programs[] = {
 	{ "chown", NULL, "w-1", "" },
 	{ "cp", NULL, "to", "t=W --target-directory=W S=A" },
 	{ "dd", NULL, "dd", "" },
-	{ "gunzip", NULL, "wr", PACKER },
-	{ "gzip", NULL, "wr", PACKER },
+	{ "gunzip", NULL, "wr", PROGRAM_PACKER },
+	{ "gzip", NULL, "wr", PROGRAM_PACKER },
 	{ "install", NULL, "to",
 	    "t=W --target-directory=W m=A o=A g=A S=A "
 	    "--strip-program=R" },
@@ -307,7 +311,7 @@ static const struct program programs[] = {
 	{ "truncate", NULL, "w", "s=A r=A --size=A --reference=A" },
 	{ "unlink", NULL, "w", "" },
 	{ "unzip", NULL, "unpack", "d=U x=F l=N p=N c=N t=N v=N z=N Z=N" },
-	{ "xz", NULL, "wr", PACKER },
+	{ "xz", NULL, "wr", PROGRAM_PACKER },
 
 	/* that need the names of what they write from others */
 	{ "aunpack", NULL, "unpack", "X=U --extract-to=U" },
@@ -346,59 +350,6 @@ static const struct program programs[] = {
 	{ "svn", "revert", "x", "" },
 	{ "svn", "rm", "x", "" },
 	{ "svn", "update", "here", "" },
-
-	/* archives */
-	{ "7z", "a", "pack", SEVEN },
-	{ "7z", "d", "w1", SEVEN },
-	{ "7z", "e", "unpack", SEVEN },
-	{ "7z", "rn", "w1", SEVEN },
-	{ "7z", "u", "pack", SEVEN },
-	{ "7z", "x", "unpack", SEVEN },
-	{ "bsdcpio", NULL, NULL, "" },
-	{ "cabextract", NULL, "unpack",
-	    "d=U --directory=U l=N --list=N t=N --test=N p=N --pipe=N F=A" },
-	{ "compress", NULL, "wr", PACKER },
-	{ "dpkg", "-x", "into", "" },
-	{ "dpkg-deb", "--build", "rw2", "" },
-	{ "dpkg-deb", "--extract", "into", "" },
-	{ "dpkg-deb", "-R", "into", "" },
-	{ "dpkg-deb", "-b", "rw2", "" },
-	{ "dpkg-deb", "-x", "into", "" },
-	{ "dtrx", NULL, "unpack", "l=N t=N --list=N" },
-	{ "genisoimage", NULL, NULL, "o=W" },
-	{ "innoextract", NULL, "unpack", "d=U --output-dir=U l=N --list=N" },
-	{ "jar", NULL, NULL, "" },
-	{ "mksquashfs", NULL, "rwl", "" },
-	{ "munpack", NULL, "unpack", "C=K t=F" },
-	{ "rar", "a", "pack", "" },
-	{ "rar", "e", "unpack", "" },
-	{ "rar", "x", "unpack", "" },
-	{ "shar", NULL, "r", "o=W" },
-	{ "unar", NULL, "unpack",
-	    "o=U --output-directory=U e=A p=A E=A --password=A" },
-	{ "unrar", "e", "unpack", "" },
-	{ "unrar", "x", "unpack", "" },
-	{ "unshar", NULL, "unpack", "d=U --directory=U" },
-	{ "unsquashfs", NULL, "unpack", "d=U -dest=U l=N -ll=N s=N" },
-	{ "uudecode", NULL, "unpack", "o=W" },
-
-	/* modules of python, by -m */
-	{ "cProfile", NULL, NULL, "+ o=W --outfile=W s=A" },
-	{ "fileinput", NULL, "r", "" },
-	{ "json.tool", NULL, "rw2", "--indent=A" },
-	{ "tarfile", "--create", "pack", "" },
-	{ "tarfile", "--extract", "into", "" },
-	{ "tarfile", "-c", "pack", "" },
-	{ "tarfile", "-e", "into", "" },
-	{ "tarfile", NULL, "r", "" },
-	{ "venv", NULL, "w", "" },
-	{ "virtualenv", NULL, "w", "p=A" },
-	{ "zipapp", NULL, "r", "o=W --output=W p=A m=A" },
-	{ "zipfile", "--create", "pack", "" },
-	{ "zipfile", "--extract", "into", "" },
-	{ "zipfile", "-c", "pack", "" },
-	{ "zipfile", "-e", "into", "" },
-	{ "zipfile", NULL, "r", "" },
 
 	/* formatters, and what else changes files in their place */
 	{ "autoflake", NULL, "wi", "i=I --in-place=I" },
@@ -494,7 +445,7 @@ static const struct program programs[] = {
 	{ "mkfs", NULL, "wl", "t=A --type=A" },
 	{ "mknod", NULL, "w1", "m=A" },
 	{ "mkswap", NULL, "w1", "L=A p=A U=A" },
-	{ "mktemp", NULL, "w", "p=U --tmpdir=O --suffix=A u=N" },
+	{ "mktemp", NULL, "w", "p=U --tmpdir=F --suffix=A u=N" },
 	{ "script", NULL, "w", "c=A E=A I=A O=A B=A T=A o=A m=A" },
 	{ "setfacl", NULL, "w", "m=A x=A M=A X=A b=F k=F" },
 	{ "setfattr", NULL, "w", "n=A v=A x=A" },
@@ -562,8 +513,19 @@ static const struct program programs[] = {
 	    "-keylogfile=W -sess_out=W -engine=Q -provider-path=Q" },
 	{ "pytest", NULL, NULL,
 	    "p=A -junitxml=W --junitxml=W --junit-xml=W --log-file=W "
-	    "--basetemp=U" },
+	    "--basetemp=U --debug=W --report-log=W --resultlog=W "
+	    "--result-log=W --html=W --json-report-file=W "
+	    "--cov-report=A --override-ini=A o=A k=A m=A c=A" },
+	{ "ctest", NULL, NULL,
+	    "O=W --output-log=W --output-junit=W --test-output-size=A S=Q "
+	    "-SP=Q --script=Q j=A --parallel=A R=A E=A L=A I=A C=A D=A M=A "
+	    "T=A --test-dir=A --timeout=A --test-command=D" },
 
+	{ "npm", "add", NULL, NPM },
+	{ "npm", "ci", NULL, NPM },
+	{ "npm", "i", NULL, NPM },
+	{ "npm", "install", NULL, NPM },
+	{ "npm", "update", NULL, NPM },
 	{ "npm", NULL, NULL,
 	    "--script-shell=Q --node-options=Q --git=Q --shell=Q --editor=Q "
 	    "--viewer=Q --globalconfig=Q --userconfig=Q" },
@@ -585,8 +547,10 @@ program_find(const char *name, const char *sub)
 	size_t i;
 
 	name = program_alias(name);
-	for (i = 0; i < nitems(programs); i++) {
-		const struct program *p = &programs[i];
+	for (i = 0; i < nitems(programs) + programs_archive_n; i++) {
+		const struct program *p = i < nitems(programs)
+		    ? &programs[i]
+		    : &programs_archive[i - nitems(programs)];
 
 		if (p->name[0] != name[0] || strcmp(p->name, name) != 0)
 			continue;

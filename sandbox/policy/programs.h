@@ -64,6 +64,14 @@ struct program {
  * fetched; "names": files go, under names that the first makes; "any", "patch":
  * what the input names is written. */
 
+/* The rows are in two files: those of one name in one of them. */
+extern const struct program programs_archive[];
+extern const size_t programs_archive_n;
+
+/* Options of what packs one file in its place. */
+#define PROGRAM_PACKER \
+	"c=N k=F l=N t=N --stdout=N --to-stdout=N --list=N --test=N T=A"
+
 /* The name that the tables have for it. */
 const char *program_alias(const char *name);
 const struct program *program_find(const char *name, const char *sub);

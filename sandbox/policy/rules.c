@@ -282,6 +282,23 @@ ignore_allowed(struct rules *r, const char *file, const json_t *permissions)
 	}
 }
 
+/* "\u0000" comes as U+FFFD out of JSON; no command has either, so a rule that
+ * has one would never hold. */
+static int
+check_text(const char *s, const char *what, struct err *e)
+{
+	const unsigned char *p;
+
+	for (p = (const unsigned char *)s; *p != '\0'; p++)
+		if ((*p < ' ' && *p != '\n' && *p != '\t') || *p == 0x7f ||
+		    strncmp((const char *)p, "\xef\xbf\xbd", 3) == 0)
+			return err_set(e, ERR_SYNTAX,
+			    "%s holds a control character or U+FFFD, which no "
+			    "command or path has",
+			    what);
+	return 0;
+}
+
 static int
 read_list(struct rules *r, enum rule_layer layer, enum ruling ruling,
     const char *file, const json_t *permissions, struct err *e)
@@ -302,7 +319,8 @@ read_list(struct rules *r, enum rule_layer layer, enum ruling ruling,
 		rule = (struct rule){ .ruling = ruling, .layer = layer };
 		what = xasprintf(
 		    "%s: %s rule \"%s\"", file, ruling_str(ruling), shown);
-		rc = read_rule(&rule, list.v[i], what, e);
+		if ((rc = check_text(list.v[i], what, e)) == 0)
+			rc = read_rule(&rule, list.v[i], what, e);
 		free(what);
 		if (rc < 0) {
 			rule_clear(&rule);
@@ -362,8 +380,10 @@ read_roots(struct rules *r, enum rule_layer layer, const char *file,
 		strv_extend(&r->write_roots, &list);
 	else if (list.n > 0)
 		strv_addf(&r->ignored, "%s: \"write_roots\"", file);
+	for (size_t i = 0; i < list.n && rc == 0; i++)
+		rc = check_text(list.v[i], file, e);
 	strv_clear(&list);
-	return 0;
+	return rc;
 }
 
 static int
@@ -422,6 +442,26 @@ loosens(const char *key)
 	    strcmp(key, "additionalDirectories") == 0;
 }
 
+static int
+unknown_key(const char *file, const char *key, const char *const *known,
+    size_t n, struct err *e)
+{
+	struct buf b;
+	char shown[100];
+	size_t i;
+	int rc;
+
+	buf_init(&b, BUF_NOMAX);
+	for (i = 0; i < n; i++)
+		(void)buf_printf(&b, "%s%s", i > 0 ? ", " : "", known[i]);
+	text_escape_to(shown, sizeof shown, key, strlen(key));
+	rc = err_set(e, ERR_SYNTAX,
+	    "%s: permissions: unknown key \"%s\" (there are: %s)", file, shown,
+	    buf_str(&b));
+	buf_clear(&b);
+	return rc;
+}
+
 int
 rules_add(struct rules *r, enum rule_layer layer, const char *file,
     const json_t *permissions, struct err *e)
@@ -455,9 +495,12 @@ rules_add(struct rules *r, enum rule_layer layer, const char *file,
 			continue;
 		}
 		if (i == nitems(known))
+			return unknown_key(file, key, known, nitems(known), e);
+		if (json_is_null(v))
 			return err_set(e, ERR_SYNTAX,
-			    "%s: permissions: unknown key \"%.100s\"", file,
-			    key);
+			    "%s: permissions: \"%s\" is null: give it a value, "
+			    "or leave it out",
+			    file, key);
 	}
 	if (layer == LAYER_REPO)
 		ignore_allowed(r, file, permissions);

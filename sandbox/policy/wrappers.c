@@ -4,6 +4,9 @@
 
 #include "sandbox/policy/programs.h"
 
+/* -19, which is -n 19 */
+#define DIGITS "1=V 2=V 3=V 4=V 5=V 6=V 7=V 8=V 9=V 0=V"
+
 static const struct wrapper wrappers[] = {
 	/* of the shell */
 	{ "!", WRAP_ARGV, 0, 0, NULL, "+" },
@@ -11,10 +14,12 @@ static const struct wrapper wrappers[] = {
 	{ "command", WRAP_ARGV, WRAP_LOOKUP, 0, NULL, "+ v=N V=N p=F" },
 	{ "coproc", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "eval", WRAP_SHELL, 0, 0, NULL, "+" },
-	{ "exec", WRAP_ARGV, 0, 0, NULL, "+ a=A" },
+	{ "exec", WRAP_ARGV, 0, 0, NULL, "+ a=A c=F l=F" },
 	{ "nocorrect", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "noglob", WRAP_ARGV, 0, 0, NULL, "+" },
-	{ "time", WRAP_ARGV, 0, 0, NULL, "+ f=A o=W --format=A --output=W" },
+	{ "time", WRAP_ARGV, 0, 0, NULL,
+	    "+ f=A o=W --format=A --output=W a=F p=F v=F q=F --append=F "
+	    "--portability=F --verbose=F --quiet=F" },
 	{ "trap", WRAP_SHELL, WRAP_LOOKUP | WRAP_FIRST, 0, NULL, "+ l=N p=N" },
 
 	/* shells */
@@ -49,7 +54,8 @@ static const struct wrapper wrappers[] = {
 	{ "chpst", WRAP_ARGV, 0, 0, NULL,
 	    "+ u=A U=A b=A e=A /=A C=A n=A l=A L=A m=A d=A o=A p=A f=A c=A" },
 	{ "chrt", WRAP_ARGV, 0, 1, NULL,
-	    "+ T=A P=A D=A --sched-runtime=A --sched-period=A "
+	    "+ T=A P=A D=A a=F b=F d=F f=F i=F m=F o=F r=F R=F v=F "
+	    "--sched-runtime=A --sched-period=A "
 	    "--sched-deadline=A" },
 	{ "cpulimit", WRAP_ARGV, 0, 0, NULL, "+ l=A p=A e=A" },
 	{ "dbus-launch", WRAP_ARGV, 0, 0, NULL, "+ --config-file=A" },
@@ -57,14 +63,17 @@ static const struct wrapper wrappers[] = {
 	    "+ --config-file=A --dbus-daemon=Q" },
 	{ "eatmydata", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "env", WRAP_ARGV, WRAP_ASSIGNS, 0, NULL,
-	    "+ u=A --unset=A C=A --chdir=A S=X --split-string=X" },
+	    "+ u=A --unset=A C=A --chdir=A S=X --split-string=X i=F 0=F v=F "
+	    "--ignore-environment=F --null=F --debug=F --block-signal=O "
+	    "--default-signal=O --ignore-signal=O --list-signal-handling=F" },
 	{ "envdir", WRAP_ARGV, WRAP_POWER, 1, NULL, "+" },
-	{ "faketime", WRAP_ARGV, 0, 1, NULL, "+ p=A --date-prog=Q" },
+	{ "faketime", WRAP_ARGV, 0, 1, NULL, "+ p=A --date-prog=Q f=F m=F" },
 	{ "gtimeout", WRAP_ARGV, 0, 1, NULL,
-	    "+ k=A s=A --kill-after=A --signal=A" },
+	    "+ k=A s=A --kill-after=A --signal=A v=F f=F p=F --verbose=F "
+	    "--foreground=F --preserve-status=F" },
 	{ "ifne", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "ionice", WRAP_ARGV, 0, 0, NULL,
-	    "+ c=A n=A p=A P=A u=A --class=A --classdata=A" },
+	    "+ c=A n=A p=A P=A u=A --class=A --classdata=A t=F --ignore=F" },
 	/* the loader, whatever its name: see alias_of() */
 	{ "ld.so", WRAP_ARGV, WRAP_POWER, 0, NULL,
 	    "+ --library-path=A --preload=Q --audit=Q --argv0=A "
@@ -73,7 +82,7 @@ static const struct wrapper wrappers[] = {
 	{ "jobs", WRAP_ARGV, 0, 99, NULL, "x=D" },
 	{ "lckdo", WRAP_ARGV, 0, 1, NULL, "+ W=A" },
 	{ "mispipe", WRAP_SHELL, WRAP_EACH, 0, NULL, "+" },
-	{ "nice", WRAP_ARGV, 0, 0, NULL, "+ n=A --adjustment=A" },
+	{ "nice", WRAP_ARGV, 0, 0, NULL, "+ n=A --adjustment=A " DIGITS },
 	{ "nocache", WRAP_ARGV, 0, 0, NULL, "+ n=A" },
 	{ "nohup", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "numactl", WRAP_ARGV, 0, 0, NULL,
@@ -85,31 +94,45 @@ static const struct wrapper wrappers[] = {
 	{ "proxychains4", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ f=A" },
 	{ "runcon", WRAP_ARGV, 0, 1, NULL, "+ u=A r=A t=A l=A" },
 	/* with the name of a machine, which is a wrapper by itself */
-	{ "setarch", WRAP_ARGV, 0, 0, NULL, "+" },
-	{ "setsid", WRAP_ARGV, 0, 0, NULL, "+" },
+	{ "setarch", WRAP_ARGV, 0, 0, NULL,
+	    "+ R=F B=F F=F I=F L=F S=F T=F X=F Z=F v=F 3=F "
+	    "--addr-no-randomize=F --4gb=F --3gb=F --32bit=F --verbose=F" },
+	{ "setsid", WRAP_ARGV, 0, 0, NULL,
+	    "+ c=F f=F w=F --ctty=F --fork=F --wait=F" },
 	{ "stdbuf", WRAP_ARGV, 0, 0, NULL,
 	    "+ i=A o=A e=A --input=A --output=A --error=A" },
-	{ "taskset", WRAP_ARGV, 0, 1, NULL, "+ p=A" },
+	{ "taskset", WRAP_ARGV, 0, 1, NULL,
+	    "+ p=A a=F c=F --all-tasks=F --cpu-list=F" },
 	{ "timeout", WRAP_ARGV, 0, 1, NULL,
-	    "+ k=A s=A --kill-after=A --signal=A" },
+	    "+ k=A s=A --kill-after=A --signal=A v=F f=F p=F --verbose=F "
+	    "--foreground=F --preserve-status=F" },
 	{ "torsocks", WRAP_ARGV, 0, 0, NULL, "+ u=A p=A" },
 	{ "toybox", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "ts", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "uclampset", WRAP_ARGV, 0, 0, NULL, "+ m=A M=A p=A" },
 	{ "unbuffer", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "watch", WRAP_SHELL, 0, 0, NULL,
-	    "+ n=A --interval=A q=A --equexit=A" },
+	    "+ n=A --interval=A q=A --equexit=A b=F c=F d=O e=F g=F p=F r=F "
+	    "t=F w=F x=F --beep=F --color=F --differences=O --errexit=F "
+	    "--chgexit=F --precise=F --no-rerun=F --no-title=F "
+	    "--no-wrap=F --exec=F" },
 	{ "xargs", WRAP_INPUT, 0, 0, NULL,
 	    "+ a=L --arg-file=L d=A --delimiter=A E=A I=A i=O L=A l=O n=A "
 	    "--max-args=A P=A --max-procs=A s=A --max-chars=A --replace=O "
-	    "--max-lines=O --process-slot-var=A" },
+	    "--max-lines=O --process-slot-var=A 0=F "
+	    "r=F t=F p=F x=F o=F --null=F --no-run-if-empty=F --verbose=F "
+	    "--interactive=F --exit=F --open-tty=F --show-limits=F" },
 	{ "zrun", WRAP_ARGV, 0, 0, NULL, "+" },
 	{ "parallel", WRAP_SHELL, WRAP_LISTED, 0, NULL,
 	    "+ --version=N --help=N --citation=N j=A --jobs=A a=L --arg-file=L S=Q --sshlogin=Q I=A n=A N=A "
 	    "L=A C=A --colsep=A d=A --delimiter=A P=A --timeout=A "
 	    "--retries=A --joblog=W --results=W --tmpdir=W --delay=A "
 	    "--workdir=A --wd=A --env=A --load=A --halt=A --rpl=Q "
-	    "--profile=Q J=Q" },
+	    "--profile=Q J=Q 0=F k=F m=F q=F "
+	    "r=F t=F u=F v=F X=F --bar=F --dry-run=F --eta=F --group=F "
+	    "--keep-order=F --line-buffer=F --lb=F --no-notice=F --null=F "
+	    "--no-run-if-empty=F --pipe=F --plain=F --progress=F --quote=F "
+	    "--tag=F --ungroup=F --verbose=F --will-cite=F --xargs=F" },
 
 	/* that start what they find or fetch: a rule must name them */
 	{ "bunx", WRAP_ARGV, WRAP_OWN, 0, NULL, "+" },
@@ -123,8 +146,11 @@ static const struct wrapper wrappers[] = {
 	{ "fakeroot", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ l=A s=A i=A" },
 	{ "flock", WRAP_ARGV, WRAP_POWER, 1, NULL,
 	    "c=X --command=X w=A --timeout=A --wait=A E=A "
-	    "--conflict-exit-code=A" },
-	{ "gdb", WRAP_ARGV, WRAP_POWER, 0, "--args", "+" },
+	    "--conflict-exit-code=A e=F n=F o=F s=F u=F x=F F=F "
+	    "--close=F --exclusive=F --nb=F --nonblock=F --no-fork=F "
+	    "--shared=F --unlock=F --verbose=F" },
+	{ "gdb", WRAP_ARGV, WRAP_POWER, 0, "--args",
+	    "+ q=F -batch=F --batch=F -ex=A -iex=A -x=A" },
 	{ "git", WRAP_ARGV, WRAP_POWER, 0, "bisect run", "+" },
 	{ "git", WRAP_SHELL, WRAP_OWN, 0, "submodule foreach", "+" },
 	{ "gpg-agent", WRAP_ARGV, WRAP_POWER, 0, NULL,
@@ -138,7 +164,7 @@ static const struct wrapper wrappers[] = {
 	{ "ltrace", WRAP_ARGV, WRAP_POWER, 0, NULL,
 	    "+ e=A o=W p=A u=A n=A s=A A=A D=A F=A l=A x=A a=A w=A "
 	    "--align=A --config=A --debug=A --indent=A --library=A "
-	    "--output=W" },
+	    "--output=W b=F c=F C=F f=F i=F L=F r=F S=F t=F T=F" },
 	{ "nix", WRAP_ARGV, WRAP_OWN, 99, "develop", "c=D --command=D" },
 	{ "nix-shell", WRAP_ARGV, WRAP_OWN, 0, NULL,
 	    "--run=X --command=X p=A A=A E=A" },
@@ -147,19 +173,23 @@ static const struct wrapper wrappers[] = {
 	{ "npm", WRAP_ARGV, WRAP_OWN, 0, "x",
 	    "+ p=A --package=A c=X --call=X w=A" },
 	{ "npx", WRAP_ARGV, WRAP_OWN, 0, NULL,
-	    "+ p=A --package=A c=X --call=X w=A" },
+	    "+ p=A --package=A c=X --call=X w=A y=F q=F --yes=F --no=F "
+	    "--no-install=F --quiet=F --prefer-offline=F --offline=F" },
 	{ "perf", WRAP_ARGV, WRAP_POWER, 0, "stat",
 	    "+ e=A o=W r=A C=A D=A G=A I=A M=A p=A t=A x=A --control=A "
 	    "--cpu=A --cputype=A --delay=A --event=A --field-separator=A "
 	    "--filter=A --for-each-cgroup=A --cgroup=A --interval-count=A "
 	    "--interval-print=A --log-fd=A --metrics=A --output=W --post=X "
-	    "--pre=X --repeat=A --td-level=A --timeout=A" },
+	    "--pre=X --repeat=A --td-level=A --timeout=A a=F A=F B=F d=F "
+	    "g=F i=F n=F S=F T=F v=F --detailed=F --verbose=F --no-big-num=F "
+	    "--all-cpus=F --per-core=F --per-socket=F --json-output=F" },
 	{ "perf", WRAP_ARGV, WRAP_POWER, 0, "record",
 	    "+ e=A o=W F=A c=A C=A D=A G=A j=A k=A m=A p=A r=A t=A u=A "
 	    "--affinity=A --call-graph=A --clang-opt=A --clang-path=Q "
 	    "--clockid=A --control=A --count=A --cpu=A --delay=A --event=A "
 	    "--filter=A --freq=A --max-size=A --mmap-flush=A --mmap-pages=A "
-	    "--output=W --realtime=A --vmlinux=A" },
+	    "--output=W --realtime=A --vmlinux=A a=F b=F d=F g=F i=F n=F "
+	    "q=F s=F S=F T=F v=F --all-cpus=F --quiet=F --verbose=F" },
 	{ "perf", WRAP_ARGV, WRAP_POWER, 0, "trace",
 	    "+ e=A o=W C=A D=A G=A m=A p=A t=A u=A --call-graph=A --cpu=A "
 	    "--delay=A --event=A --expr=A --filter=A --max-events=A "
@@ -183,21 +213,33 @@ static const struct wrapper wrappers[] = {
 	    "--kvm=A --output=W --raw=A --read=A --signal=A --status=A "
 	    "--string-limit=A --summary=F --summary-columns=A "
 	    "--summary-sort-by=A --summary-syscall-overhead=A --trace=A "
-	    "--trace-path=A --user=A --verbose=A --write=A" },
+	    "--trace-path=A --user=A --verbose=A --write=A "
+	    "f=F c=F C=F d=F D=F h=F i=F k=F n=F N=F q=F r=F t=F T=F v=F "
+	    "V=F w=F x=F y=F z=F Z=F --follow-forks=F --syscall-times=F "
+	    "--summary-only=F --output-append-mode=F --output-separately=F "
+	    "--quiet=F --seccomp-bpf=F --decode-fds=F --stack-traces=F "
+	    "--successful-only=F --failed-only=F --no-abbrev=F "
+	    "--absolute-timestamps=F --relative-timestamps=F "
+	    "--strings-in-hex=F --instruction-pointer=F" },
 	{ "uv", WRAP_ARGV, WRAP_OWN, 0, "run",
 	    "+ p=A --python=A --with=A --extra=A --group=A --project=A "
 	    "--env-file=L --directory=A --index=A --index-url=A "
 	    "--default-index=A --extra-index-url=A --find-links=A "
 	    "--no-extra=A --no-group=A --only-group=A --package=A "
-	    "--with-editable=A --with-requirements=L --cache-dir=A m=Z" },
+	    "--with-editable=A --with-requirements=L --cache-dir=A m=Z "
+	    "q=F v=F --all-extras=F --all-groups=F --dev=F --exact=F "
+	    "--frozen=F --isolated=F --locked=F --no-dev=F --no-project=F "
+	    "--no-sync=F --offline=F --quiet=F --script=F --verbose=F" },
 	{ "uvx", WRAP_ARGV, WRAP_OWN, 0, NULL,
 	    "+ --from=A --with=A p=A --python=A" },
 	{ "valgrind", WRAP_ARGV, WRAP_POWER, 0, NULL,
 	    "+ --log-file=W --xml-file=W --callgrind-out-file=W "
-	    "--massif-out-file=W --cachegrind-out-file=W" },
+	    "--massif-out-file=W --cachegrind-out-file=W q=F v=F d=F "
+	    "--quiet=F --verbose=F" },
 	{ "xvfb-run", WRAP_ARGV, WRAP_POWER, 0, NULL,
 	    "+ n=A s=A e=W f=A p=A --auth-file=A --error-file=W "
-	    "--server-args=A --server-num=A --xauth-protocol=A" },
+	    "--server-args=A --server-num=A --xauth-protocol=A a=F l=F "
+	    "--auto-servernum=F --listen-tcp=F" },
 	{ "yarn", WRAP_ARGV, WRAP_OWN, 0, "exec", "+" },
 	{ "yarn", WRAP_ARGV, WRAP_OWN, 0, "dlx", "+ p=A" },
 
@@ -254,7 +296,8 @@ static const struct wrapper wrappers[] = {
 	    "+ --reuid=A --regid=A --groups=A" },
 	{ "ssh", WRAP_SHELL, WRAP_PRIV, 1, NULL,
 	    "+ B=A b=A c=A D=A E=W e=A F=A I=Q i=A J=A L=A l=A m=A O=A o=Q "
-	    "p=A Q=A R=A S=A W=A w=A" },
+	    "p=A Q=A R=A S=A W=A w=A 4=F 6=F A=F a=F C=F f=F G=F g=F K=F "
+	    "k=F M=F N=F n=F q=F s=F T=F t=F V=F v=F X=F x=F Y=F y=F" },
 	{ "capsh", WRAP_ARGV, WRAP_PRIV, 99, NULL, "" },
 	{ "newgrp", WRAP_ARGV, WRAP_PRIV, 99, NULL, "" },
 	{ "setuidgid", WRAP_ARGV, WRAP_PRIV, 1, NULL, "+" },
@@ -265,7 +308,9 @@ static const struct wrapper wrappers[] = {
 	{ "su-exec", WRAP_ARGV, WRAP_PRIV, 1, NULL, "+" },
 	{ "sudo", WRAP_ARGV, WRAP_PRIV | WRAP_ASSIGNS, 0, NULL,
 	    "+ u=A --user=A g=A --group=A h=A --host=A p=A --prompt=A C=A "
-	    "r=A t=A T=A U=A D=A --chdir=A R=A --chroot=A" },
+	    "r=A t=A T=A U=A D=A --chdir=A R=A --chroot=A A=F b=F B=F E=F "
+	    "e=F H=F i=F k=F K=F l=F n=F N=F P=F s=F S=F v=F V=F "
+	    "--non-interactive=F --preserve-env=F --login=F --shell=F" },
 	{ "sudoedit", WRAP_ARGV, WRAP_PRIV, 99, NULL, "+" },
 	{ "systemd-nspawn", WRAP_ARGV, WRAP_PRIV, 0, NULL, "+ D=A M=A u=A" },
 	{ "systemd-run", WRAP_ARGV, WRAP_PRIV, 0, NULL,

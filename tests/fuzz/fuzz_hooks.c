@@ -21,7 +21,7 @@ settings(const char *p, size_t size)
 
 	if (json_parse(p, size, 1 << 20, &j, NULL) < 0)
 		return;
-	if (hook_conf_parse(j, "settings", &c, NULL) == 0 && c != NULL) {
+	if (hook_conf_parse(j, "settings", &c, NULL, NULL) == 0 && c != NULL) {
 		for (ev = 0; ev < HOOK_EVENTS; ev++) {
 			n = hook_conf_find(c, (enum hook_event)ev,
 			    "run_command", v, HOOKS_MAX);

@@ -125,9 +125,13 @@ def layers(box):
     r = gate(box, "-C", repo, "ls")
     lib.equal(r.status, 2, "a repository's file that can't be read", r)
     os.unlink(os.path.join(repo, ".foray/settings.json"))
+    os.mkdir(os.path.join(repo, ".foray/settings.json"))
+    r = gate(box, "-C", repo, "ls")
+    lib.equal(r.status, 2, "a directory in its place", r)
+    os.rmdir(os.path.join(repo, ".foray/settings.json"))
     os.symlink("/etc/passwd", os.path.join(repo, ".foray/settings.json"))
     r = gate(box, "-C", repo, "ls")
-    lib.check(r.status != 0 and "root:" not in r.err + r.out,
+    lib.check(r.status == 2 and "root:" not in r.err + r.out,
               "a link is not followed", r)
 
 

@@ -41,6 +41,10 @@ setup(void **state unused_arg)
 		return -1;
 	put("app.py", "x = 1\n");
 	put("cli.py", "import sys\nprint(sys.argv, sys._getframe())\n");
+	put("lib/calc.c",
+	    "#include \"calc.h\"\n\nint\nsum(int a)\n{\n\treturn a;"
+	    "\n}\n\nstatic int own(int a)\n{\n\treturn a;\n}\n");
+	put("lib/calc.h", "int sum(int a);\n#define twice(a) (2 * (a))\n");
 	put("app.js", "let x;\n");
 	put("a.c", "int x;\n");
 	put("a.go", "package a\n");
@@ -368,6 +372,90 @@ test_hostile(void **state unused_arg)
 	buf_clear(&b);
 }
 
+/* What is not one's own: functions, objects, what the language has. */
+static void
+test_not_own(void **state unused_arg)
+{
+	/* a macro in a function's place */
+	lines("lib/calc.h", "+#define sum(a) 6\n", 1, 0);
+	lines("a.c", "+# define  sum calc_sum\n", 1, 0);
+	lines("lib/calc.c", "+#define own(a) 6\n", 1, 0);
+	lines("a.c", "+#define own(a) 6\n", 0, 0);
+	lines("a.c", "+#define sums(a) sum(a)\n", 0, 0);
+	lines("lib/calc.h", "+#define twice(a) ((a) + (a))\n", 0, 0);
+	/* an import of what is hidden */
+	lines("app.py", "+m = importlib.import_module(\"unit\" + \"test\")\n",
+	    1, 0);
+	lines("app.py", "+m = __import__(\"tset\"[::-1])\n", 1, 0);
+	lines("app.py", "+m = __import__(\"\".join([\"a\", \"b\"]))\n", 1, 0);
+	lines("app.py", "+m = __import__(a + b)\n", 1, 0);
+	lines("app.py", "+m = importlib.import_module(name)\n", 0, 1);
+	lines("app.py", "+m = import_module(f\"plugins.{name}\")\n", 0, 0);
+	lines("app.py", "+m = importlib.import_module(\"json\")\n", 0, 0);
+	lines("app.py", "+m = import_module(\".x\", package=__name__)\n", 0, 0);
+	lines("app.py", "+m = import_module(\"plugins.\" + name)\n", 0, 0);
+	/* objects by their addresses */
+	lines("app.py", "+ctypes.memmove(id(5) + 24, id(6) + 24, 4)\n", 1, 0);
+	lines("app.py", "+a = id(5)\n+ctypes.memmove(a + 24, b, 4)\n", 1, 0);
+	lines("app.py", "+c_long.from_address(id(5) + 24).value = 6\n", 1, 0);
+	lines("app.py", "+gc.get_referents(int.__dict__)[0]['x'] = f\n", 1, 0);
+	lines("app.py", "+ctypes.memmove(dst, src, len(src))\n", 0, 0);
+	lines("app.py", "+seen.add(id(node))\n", 0, 0);
+	lines("app.py", "+ctypes.memset(buf, 0, grid(5))\n", 0, 0);
+	/* comparisons that are loose */
+	lines("app.py",
+	    "+    def __ne__(self, other):\n+        return False\n", 1, 0);
+	lines("app.py",
+	    "+    def __eq__(self, other):\n"
+	    "+        return self.x == other.x or self.any\n",
+	    0, 1);
+	lines("app.py",
+	    "+    def __eq__(self, other):\n"
+	    "+        if isinstance(other, int):\n+            return True\n"
+	    "+        return self.x == other.x\n",
+	    0, 1);
+	lines("app.py", "+    def __hash__(self):\n+        return 0\n", 0, 1);
+	lines("app.py",
+	    "+    def __hash__(self):\n+        return hash(self.x)\n", 0, 0);
+	lines("app.py",
+	    "+    def __ne__(self, other):\n"
+	    "+        return not self == other\n",
+	    0, 0);
+	lines("app.py",
+	    "+    def __eq__(self, other):\n+        if self is other:\n"
+	    "+            return True\n+        return self.x == other.x\n",
+	    0, 0);
+	/* what the language has */
+	lines("app.js", "+Array.prototype.every = () => true;\n", 1, 0);
+	lines("app.js", "+Object[\"is\"] = (a, b) => true;\n", 1, 0);
+	lines("app.js", "+JSON.stringify = () => \"6\";\n", 1, 0);
+	lines("app.js",
+	    "+Object.defineProperty(Number.prototype, \"x\", { get });\n", 1,
+	    0);
+	lines("app.js", "+Object.assign(Math, { max: min });\n", 1, 0);
+	lines("app.js",
+	    "+if (!Array.prototype.at) Array.prototype.at = function at() {};\n",
+	    0, 1);
+	lines(
+	    "app.js", "+Price.prototype.total = function total() {};\n", 0, 0);
+	lines("app.js", "+const m = Math.max(1, 2);\n", 0, 0);
+	lines("app.js", "+const ok = Array.isArray(a) === true;\n", 0, 0);
+	lines("app.js", "+this.Map = new Map(); const o = Object.keys(a);\n", 0,
+	    0);
+	lines("a.go", "+const true = false\n", 1, 0);
+	lines("a.go", "+func len(x any) int { return 6 }\n", 1, 0);
+	lines("a.go", "+//go:linkname x testing.(*common).Fail\n", 1, 0);
+	lines("a.go",
+	    "+func (p Price) Equal(o Price) bool {\n+\treturn true\n+}\n", 0,
+	    1);
+	lines("a.go",
+	    "+func (p Price) Equal(o Price) bool {\n+\treturn p == o\n+}\n", 0,
+	    0);
+	lines("a.go", "+\tnew := old\n", 0, 0);
+	lines("a.go", "+func length(x []int) int {\n", 0, 0);
+	lines("a.go", "+type stringer interface {\n", 0, 0);
+}
+
 int
 main(void)
 {
@@ -375,6 +463,7 @@ main(void)
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_honest),
 		cmocka_unit_test(test_together),
+		cmocka_unit_test(test_not_own),
 		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_data),

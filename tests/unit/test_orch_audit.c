@@ -234,6 +234,71 @@ test_killed_anywhere(void **state unused_arg)
 	store_close(s);
 }
 
+/* The record of another run, with its head: each is intact by itself. */
+static void
+test_of_another(void **state unused_arg)
+{
+	struct store *s, *t;
+	char *path = make_chain(3, &s), *other = make_chain(4, &t), note[256];
+	char *head = store_get(t, "audit_head");
+	struct buf b;
+	struct err e;
+
+	buf_init(&b, 1 << 20);
+	assert_int_equal(file_read(other, true, &b, NULL), 0);
+	assert_non_null(strstr(buf_str(&b), store_id(t)));
+	copy_to(path, b.data, b.len);
+	assert_int_equal(store_set(s, "audit_head", head, &e), 0);
+	assert_int_equal(verify(s, note, &e), ERR_DENIED);
+	assert_non_null(strstr(e.text, store_id(t)));
+	/* with its run.db, too */
+	assert_int_equal(store_set(s, "id", store_id(t), &e), 0);
+	assert_int_equal(verify(s, note, &e), ERR_DENIED);
+	assert_non_null(strstr(e.text, "run.db"));
+	buf_clear(&b);
+	free(head);
+	free(path);
+	free(other);
+	store_close(s);
+	store_close(t);
+}
+
+/* A chain that names no run: of old, it verifies, and that is said. */
+static void
+test_of_old(void **state unused_arg)
+{
+	struct store *s;
+	char *path = make_chain(0, &s), *own, *from, note[256];
+	struct audit *a;
+	struct buf b;
+	struct err e;
+
+	buf_init(&b, 1 << 20);
+	own = path_join(store_dir(s), "own");
+	assert_int_equal(audit_open_dir(own, &a, NULL), 0);
+	assert_int_equal(
+	    audit_write(a, 1, "w", "command", "x", NULL, "allow", &e), 0);
+	audit_close(a);
+	from = path_join(own, "audit.jsonl");
+	assert_int_equal(file_read(from, true, &b, NULL), 0);
+	copy_to(path, b.data, b.len);
+	free(from);
+	from = path_join(own, "audit.head");
+	buf_reset(&b);
+	assert_int_equal(file_read(from, true, &b, NULL), 0);
+	assert_int_equal(store_set(s, "audit_head", buf_str(&b), &e), 0);
+	/* run.db knows its run: the chain must, too */
+	assert_int_equal(verify(s, note, &e), ERR_DENIED);
+	assert_int_equal(store_set(s, "id", NULL, &e), 0);
+	assert_int_equal(verify(s, note, &e), 0);
+	assert_non_null(strstr(note, "can't be told"));
+	buf_clear(&b);
+	free(from);
+	free(own);
+	free(path);
+	store_close(s);
+}
+
 /* A full disk: the next line does not follow on half of one. */
 static void
 test_full(void **state unused_arg)
@@ -387,6 +452,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    test_killed_anywhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    test_of_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_of_old, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_shared, setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -33,7 +33,7 @@ conf(const char *text)
 	json_t *j = parse(text);
 	struct err e;
 
-	if (hook_conf_parse(j, FILE_NAME, &c, &e) < 0)
+	if (hook_conf_parse(j, FILE_NAME, &c, NULL, &e) < 0)
 		fail_msg("%s: %s", text, e.text);
 	json_decref(j);
 	return c;
@@ -76,9 +76,9 @@ test_refused(void **state unused_arg)
 		{ "{\"Stop\":[{\"hooks\":[{}]}]}", "hooks[0]" },
 		{ ONE("Stop", ",\"env\":{}"), "unknown member \"env\"" },
 		{ ONE("Stop", ",\"timeout\":0"), "1 to 600" },
-		{ ONE("Stop", ",\"timeout\":601"), "timeout" },
-		{ ONE("Stop", ",\"timeout\":-1"), "timeout" },
-		{ ONE("Stop", ",\"timeout\":1.5"), "timeout" },
+		{ ONE("Stop", ",\"timeout\":601"), "1 to 600" },
+		{ ONE("Stop", ",\"timeout\":-1"), "1 to 600" },
+		{ ONE("Stop", ",\"timeout\":1.5"), "1 to 600" },
 		{ ONE("Stop", ",\"failClosed\":1"), "failClosed" },
 		{ ONE("SessionEnd", ",\"failClosed\":true"),
 		    "can't be blocked" },
@@ -87,6 +87,13 @@ test_refused(void **state unused_arg)
 		{ "{\"Stop\":[{\"matcher\":\"x\",\"hooks\":[]}]}", "matcher" },
 		{ WITH("1"), "matcher" },
 		{ WITH("\"|\""), "names nothing" },
+		{ WITH("\"Edit|\""), "names nothing" },
+		{ WITH("\"|Edit\""), "names nothing" },
+		{ WITH("\"Edit||Bash\""), "names nothing" },
+		{ WITH("\"(Edit|)\""), "names nothing" },
+		{ WITH("\".*|\""), "names nothing" },
+		{ ONE("Stop", ",\"timeout\":null"), "1 to 600" },
+		{ ONE("Stop", ",\"timeout\":\"5\""), "1 to 600" },
 		{ WITH("\"a{1,9}\""), "\"{\"" },
 		{ WITH("\"(a)\\\\1\""), "backslash" },
 		{ WITH("\"(\""), "regular expression" },
@@ -113,7 +120,7 @@ test_refused(void **state unused_arg)
 
 	for (i = 0; i < nitems(rows); i++) {
 		j = parse(rows[i].text);
-		if (hook_conf_parse(j, FILE_NAME, &c, &e) != ERR_SYNTAX)
+		if (hook_conf_parse(j, FILE_NAME, &c, NULL, &e) != ERR_SYNTAX)
 			fail_msg("%s is taken", rows[i].text);
 		if (strstr(e.text, rows[i].says) == NULL ||
 		    strstr(e.text, FILE_NAME) == NULL)
@@ -121,6 +128,40 @@ test_refused(void **state unused_arg)
 		assert_null(c);
 		json_decref(j);
 	}
+}
+
+/* What other tools have besides: noted, each with its place; and the hook is
+ * there. */
+static void
+test_elsewhere(void **state unused_arg)
+{
+	static const char text[] =
+	    "{\"Notification\":[{\"hooks\":[]}],\"Stop\":[{\"description\":"
+	    "\"d\",\"hooks\":[{\"type\":\"command\",\"command\":\"x\","
+	    "\"statusMessage\":\"s\",\"once\":true}]}]}";
+	static const char *const says[] = { "\"Notification\"",
+		"Stop[0]: the member \"description\"",
+		"Stop[0].hooks[0]: the member \"statusMessage\"",
+		"Stop[0].hooks[0]: the member \"once\"" };
+	struct strv notes = { 0 };
+	struct hook_conf *c;
+	json_t *j = parse(text);
+	struct err e;
+	size_t i, k;
+
+	assert_int_equal(hook_conf_parse(j, FILE_NAME, &c, &notes, &e), 0);
+	assert_true(hook_conf_has(c, HOOK_STOP, NULL));
+	assert_int_equal(notes.n, nitems(says));
+	for (i = 0; i < nitems(says); i++) {
+		for (k = 0; k < notes.n; k++)
+			if (strstr(notes.v[k], says[i]) != NULL)
+				break;
+		if (k == notes.n)
+			fail_msg("%s is not said", says[i]);
+	}
+	strv_clear(&notes);
+	hook_conf_free(c);
+	json_decref(j);
 }
 
 static void
@@ -142,11 +183,12 @@ test_many(void **state unused_arg)
 	b.len -= 4;
 	(void)buf_adds(&b, "," HOOK("") "]}]}");
 	j = parse(buf_str(&b));
-	assert_int_equal(hook_conf_parse(j, FILE_NAME, &c, &e), ERR_SYNTAX);
+	assert_int_equal(
+	    hook_conf_parse(j, FILE_NAME, &c, NULL, &e), ERR_SYNTAX);
 	assert_non_null(strstr(e.text, "at most"));
 	json_decref(j);
 	buf_clear(&b);
-	assert_int_equal(hook_conf_parse(NULL, FILE_NAME, &c, &e), 0);
+	assert_int_equal(hook_conf_parse(NULL, FILE_NAME, &c, NULL, &e), 0);
 	assert_null(c);
 	assert_null(conf("{}"));
 	assert_null(conf("{\"Stop\":[{\"hooks\":[]}]}"));
@@ -265,6 +307,20 @@ test_answers(void **state unused_arg)
 	} rows[] = {
 		{ HOOK_PRE_TOOL, 0, "", "", N, N, NULL, NULL, NULL },
 		{ HOOK_PRE_TOOL, 0, "words", "x", N, N, NULL, NULL, NULL },
+		/* an answer behind a line of a log */
+		{ HOOK_PRE_TOOL, 0,
+		    "starting\n"
+		    "{\"decision\":\"block\",\"reason\":\"no\"}\n",
+		    "", N, D, NULL, NULL, "before it" },
+		{ HOOK_PRE_TOOL, 0,
+		    "a\nb\n  " SAYS("\"permissionDecision\":\"deny\""), "", N,
+		    D, NULL, NULL, "before it" },
+		{ HOOK_PROMPT, 0, "x\n{\"continue\":false}", "", N, D, NULL,
+		    NULL, "before it" },
+		{ HOOK_PROMPT, 0, "x\n{ a }", "", N, N, NULL, "x\n{ a }",
+		    NULL },
+		{ HOOK_PRE_TOOL, 0, "see {\"decision\": 1}\nx", "", N, N, NULL,
+		    NULL, NULL },
 		{ HOOK_PROMPT, 0, "words\n", "", N, N, NULL, "words", NULL },
 		{ HOOK_PRE_TOOL, 2, "", " why\n", D, D, " why", NULL, NULL },
 		{ HOOK_PRE_TOOL, 2, SAYS("\"permissionDecision\":\"allow\""),
@@ -713,6 +769,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_elsewhere),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_match),
 		cmocka_unit_test(test_fields),

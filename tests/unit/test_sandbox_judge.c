@@ -227,12 +227,14 @@ static const struct row {
 	const char *deny, *ask, *allow, *def;
 	const char *command, *want;
 } rows[] = {
+#include "tests/unit/test_sandbox_judge_doubt.h"
 #include "tests/unit/test_sandbox_judge_files.h"
 #include "tests/unit/test_sandbox_judge_options.h"
 #include "tests/unit/test_sandbox_judge_rows.h"
 #include "tests/unit/test_sandbox_judge_turns.h"
 #include "tests/unit/test_sandbox_judge_ways.h"
 #include "tests/unit/test_sandbox_judge_writes.h"
+#include "tests/unit/test_sandbox_judge_written.h"
 };
 
 static void

@@ -30,6 +30,13 @@ test_errors(void **state)
 	} bad[] = {
 		{ "[]", "not an object" },
 		{ "{\"deni\":[]}", "\"deni\"" },
+		{ "{\"deni\":[]}", "there are: deny, ask, allow, default" },
+		{ "{\"deny\":null}", "\"deny\" is null" },
+		{ "{\"deny_option\":null}", "\"deny_option\" is null" },
+		{ "{\"default\":null}", "\"default\" is null" },
+		{ "{\"deny\":[\"Bash(rm\\u0000)\"]}", "deny rule \"Bash(rm" },
+		{ "{\"ask\":[\"Read(a\\u0007)\"]}", "control character" },
+		{ "{\"write_roots\":[\"/a\\u0000\"]}", "control character" },
 		{ "{\"deny\":\"rm\"}", "deny" },
 		{ "{\"deny\":[1]}", "deny" },
 		{ "{\"deny\":[\"\"]}", "1 to" },

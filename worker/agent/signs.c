@@ -13,9 +13,7 @@
 #include "worker/agent/signs_priv.h"
 
 #define SIGNS_MAX 16
-#define FILE_MAX ((size_t)4 << 20)
-#define NEAR 2       /* lines */
-#define SETUP_MAX 64 /* protected files looked into for what they read */
+#define NEAR 2 /* lines */
 
 #define ENDS "ends the process as if all were well"
 #define EQUAL "is equal to everything"
@@ -45,6 +43,7 @@ struct scan {
 	struct buf text;
 	struct line *lines;
 	size_t n_lines, cap_lines;
+	bool ids; /* one of them takes an object's address */
 };
 
 /* --- lines --------------------------------------------------------------- */
@@ -110,6 +109,13 @@ in_base(const struct scan *s, const char *what)
 	    find(buf_str(&s->base), s->base.len, what) != NULL;
 }
 
+static bool
+in_base_n(const struct scan *s, const char *p, size_t len)
+{
+	return s->base.len > 0 &&
+	    memmem(buf_str(&s->base), s->base.len, p, len) != NULL;
+}
+
 static size_t
 indent(const struct line *l)
 {
@@ -163,6 +169,53 @@ equal(struct scan *s, size_t i)
 		    EQUAL, found);
 }
 
+static bool
+says(const struct scan *s, const struct line *l, const char *what)
+{
+	return find(text_of(s, l), l->len, what) != NULL;
+}
+
+/* A comparison in line i that takes more for equal than is: "or" in what it
+ * returns, a type that is enough, never unequal, one hash for all. */
+static void
+loose(struct scan *s, size_t i)
+{
+	const struct line *def = &s->lines[i], *l, *before = NULL;
+	bool py = (s->langs & PY) != 0, go = (s->langs & GO) != 0;
+	bool eq = py && says(s, def, "def __eq__");
+	bool ne = py && says(s, def, "def __ne__");
+	bool hash = py && says(s, def, "def __hash__");
+	size_t n = 0;
+
+	go = go && says(s, def, "func (") && says(s, def, ") Equal(");
+	if (go && says(s, def, "{ return true"))
+		add(s, LIGHT, EQUAL, def);
+	if (!eq && !ne && !hash && !go)
+		return;
+	for (i++; i < s->n_lines; i++, before = l) {
+		l = &s->lines[i];
+		if (l->hunk != def->hunk || indent(l) <= indent(def))
+			return;
+		n++;
+		if (eq && says(s, l, "return ") && says(s, l, " or "))
+			add(s, LIGHT, EQUAL, l);
+		else if (eq && before != NULL && says(s, l, "return True") &&
+		    (says(s, before, "if isinstance(") ||
+			says(s, before, "if type(")))
+			add(s, LIGHT, EQUAL, l);
+		else if (ne && n == 1 && says(s, l, "return False"))
+			add(s, GRAVE, EQUAL, l);
+		else if ((hash && n == 1 &&
+			     (says(s, l, "return 0") ||
+				 says(s, l, "return 1"))) ||
+		    (go && n == 1 && says(s, l, "return true")))
+			add(s, LIGHT, EQUAL, l);
+		else
+			continue;
+		return;
+	}
+}
+
 /* What a rule wants besides, in or near line i. */
 static bool
 has_also(const struct scan *s, size_t i, const char *also)
@@ -204,7 +257,9 @@ add_exit(struct scan *s, const struct line *l)
 static bool
 by_shape(struct scan *s, const struct line *l)
 {
-	const char *p = text_of(s, l), *what = NULL;
+	const char *p = text_of(s, l), *what = NULL, *name;
+	enum weight weight;
+	size_t n;
 
 	if ((s->langs & SH) != 0)
 		what = signs_shell_name(p, l->len);
@@ -213,6 +268,19 @@ by_shape(struct scan *s, const struct line *l)
 	if (what != NULL) {
 		add(s, GRAVE, what, l);
 		return true;
+	}
+	if ((s->langs & C) != 0 && (n = signs_macro(p, l->len, &name)) > 0 &&
+	    !in_base_n(s, p, (size_t)(name - p) + n) &&
+	    signs_is_function(s->base_fd, s->path, name, n)) {
+		add(s, GRAVE, "puts a macro in a function's place", l);
+		return true;
+	}
+	what = signs_code(
+	    s->langs, l->raw, l->raw_len, p, l->len, s->ids, &weight);
+	if (what != NULL) {
+		add(s, weight, what, l);
+		if (weight == GRAVE)
+			return true;
 	}
 	if (!signs_is_exit(s->langs, p, l->len) ||
 	    signs_is_exit(s->langs, buf_str(&s->base), s->base.len))
@@ -253,8 +321,13 @@ end_file(struct scan *s)
 {
 	size_t i;
 
+	s->ids = false;
+	for (i = 0; i < s->n_lines && !s->ids; i++)
+		s->ids =
+		    signs_has_id(text_of(s, &s->lines[i]), s->lines[i].len);
 	for (i = 0; i < s->n_lines; i++) {
 		equal(s, i);
+		loose(s, i);
 		if (!by_shape(s, &s->lines[i]))
 			by_rules(s, i);
 	}
@@ -280,7 +353,11 @@ added(struct scan *s, const char *p, size_t len)
 		.at = s->text.len,
 		.nr = s->line,
 		.hunk = s->hunk };
-	signs_strip(&s->lex, p, len, &s->text);
+	/* a comment that is none */
+	if ((s->langs & GO) != 0 && find(p, len, "//go:") == p)
+		(void)buf_add(&s->text, p, len);
+	else
+		signs_strip(&s->lex, p, len, &s->text);
 	l->len = s->text.len - l->at;
 	if (l->len > 0)
 		s->n_lines++;
@@ -303,68 +380,6 @@ kept(struct scan *s, const char *p, size_t len)
 
 /* --- what protected files read ------------------------------------------- */
 
-/* Does a line include or source a file of that name? */
-static bool
-line_reads(const char *p, size_t len, const char *name)
-{
-	static const char *const words[] = { "include ", "-include ",
-		"sinclude ", ". ", "source " };
-	const char *hit = find(p, len, name);
-	size_t i, n = strlen(name);
-
-	if (hit == NULL ||
-	    (hit > p && hit[-1] != ' ' && hit[-1] != '/' && hit[-1] != '"' &&
-		hit[-1] != '\''))
-		return false;
-	if (hit + n < p + len && !strchr(" \t\"';)&|", hit[n]))
-		return false;
-	for (i = 0; i < nitems(words); i++) {
-		if (find(p, len, words[i]) != NULL)
-			return true;
-	}
-	return false;
-}
-
-/* A shell's or Python's by its first line. */
-static unsigned
-lang_of_script(const char *text)
-{
-	if (strncmp(text, "#!", 2) != 0)
-		return 0;
-	return find(text, strcspn(text, "\n"), "python") != NULL ? PY : SH;
-}
-
-/* The protected file that reads this one, or NULL. */
-static const char *
-reader_of(const struct scan *s, const char *rel)
-{
-	const struct strv *g = &s->a->fs.guarded;
-	const char *name = path_base(rel), *p, *nl, *found = NULL;
-	size_t i, looked = 0;
-	struct buf b;
-
-	for (i = 0; i < g->n && looked < SETUP_MAX && found == NULL; i++) {
-		unsigned lang = signs_lang(g->v[i]);
-
-		if (!guard_is_setup(g->v[i]) && lang != 0 && lang != SH)
-			continue;
-		looked++;
-		buf_init(&b, FILE_MAX);
-		if (file_read_at(s->base_fd, g->v[i], true, &b, NULL) < 0 ||
-		    (!guard_is_setup(g->v[i]) && lang == 0 &&
-			lang_of_script(buf_str(&b)) != SH))
-			buf_reset(&b);
-		for (p = b.len > 0 ? buf_str(&b) : ""; *p != '\0'; p = nl) {
-			nl = p + strcspn(p, "\n");
-			if (line_reads(p, (size_t)(nl - p), name))
-				found = g->v[i];
-			nl += *nl == '\n';
-		}
-		buf_clear(&b);
-	}
-	return found;
-}
-
 /* What has no name of a language may be one by who reads it. */
 static unsigned
 lang_of(struct scan *s, const char *text)
@@ -373,10 +388,10 @@ lang_of(struct scan *s, const char *text)
 	const char *by;
 
 	if (lang == 0)
-		lang = lang_of_script(text);
+		lang = signs_lang_of_script(text);
 	if (lang != 0 && lang != SH)
 		return lang;
-	if ((by = reader_of(s, s->path)) != NULL) {
+	if ((by = signs_reader(s->a, s->base_fd, s->path)) != NULL) {
 		if (signs_lang(by) == MK)
 			return MK;
 		s->sourced_by = by;
@@ -393,7 +408,7 @@ read_base(struct scan *s)
 	struct buf raw;
 	const char *p, *nl;
 
-	buf_init(&raw, FILE_MAX);
+	buf_init(&raw, SIGNS_FILE_MAX);
 	s->has_base = s->path[0] != '\0' &&
 	    file_read_at(s->base_fd, s->path, true, &raw, NULL) >= 0;
 	s->sourced_by = NULL;
@@ -439,23 +454,9 @@ new_file(struct scan *s)
 		return;
 	if ((what = signs_shadow(s->base_fd, s->path, s->mode)) != NULL)
 		strv_addf(&s->ret->grave, "%.300s %s", s->path, what);
-	else if ((by = reader_of(s, s->path)) != NULL)
+	else if ((by = signs_reader(s->a, s->base_fd, s->path)) != NULL)
 		strv_addf(&s->ret->grave, "%.300s is new, and %.300s reads it",
 		    s->path, by);
-}
-
-/* Is the name there, whole, as in "golden/total.txt"? */
-static bool
-names_file(const char *text, const char *name)
-{
-	size_t n = strlen(name);
-	const char *p;
-
-	for (p = text; (p = strstr(p, name)) != NULL; p += n)
-		if (p > text && strchr("\"'`/ =(", p[-1]) != NULL &&
-		    strchr("\"'` )\n", p[n]) != NULL)
-			return true;
-	return false;
 }
 
 /* What a test expects may stand beside it, in a file that is no source. */
@@ -471,13 +472,13 @@ old_data(struct scan *s)
 	if (!s->has_base || s->langs != 0 || guard_is_builtin(s->path) ||
 	    strlen(name) < 4 || s->ret->light.n >= SIGNS_MAX)
 		return;
-	for (i = 0; i < g->n && looked < SETUP_MAX && !yes; i++) {
+	for (i = 0; i < g->n && looked < SIGNS_SETUP_MAX && !yes; i++) {
 		if (guard_is_setup(g->v[i]) || signs_lang(g->v[i]) == 0)
 			continue;
 		looked++;
-		buf_init(&b, FILE_MAX);
+		buf_init(&b, SIGNS_FILE_MAX);
 		if (file_read_at(s->base_fd, g->v[i], true, &b, NULL) >= 0)
-			yes = names_file(buf_str(&b), name);
+			yes = signs_names_file(buf_str(&b), name);
 		buf_clear(&b);
 		if (yes)
 			strv_addf(&s->ret->light,
@@ -570,7 +571,7 @@ signs_find(const struct agent *a, int base_fd, const char *patch, size_t len,
 	struct scan s = { .a = a, .base_fd = base_fd, .ret = ret };
 
 	*ret = (struct signs){ 0 };
-	buf_init(&s.base, FILE_MAX);
+	buf_init(&s.base, SIGNS_FILE_MAX);
 	buf_init(&s.text, BUF_NOMAX);
 	walk(&s, patch, len, false);
 	strv_sort(&s.removed);

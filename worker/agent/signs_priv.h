@@ -39,6 +39,16 @@ struct rule {
 extern const struct rule signs_rules[];
 extern const size_t signs_n_rules;
 
+#define SIGNS_FILE_MAX ((size_t)4 << 20)
+#define SIGNS_SETUP_MAX 64 /* protected files looked into for a name */
+
+/* signs_readers.c. A shell's or Python's by its first line. */
+unsigned signs_lang_of_script(const char *text);
+/* The protected file that reads this one (borrowed from a), or NULL. */
+const char *signs_reader(const struct agent *a, int base_fd, const char *rel);
+/* Is the name there, whole, as in "golden/total.txt"? */
+bool signs_names_file(const char *text, const char *name);
+
 /* By the file's name; 0: none. */
 unsigned signs_lang(const char *rel);
 
@@ -58,6 +68,18 @@ void signs_strip(struct lexer *x, const char *p, size_t len, struct buf *ret);
 /* What a line does that no word says; p is stripped, raw is not. NULL: none. */
 const char *signs_shell_name(const char *p, size_t len);
 const char *signs_make_line(const char *raw, const char *p, size_t len);
+/* signs_code.c: what code does to what is not its own, in a line; *ret is its
+ * weight. ids: the patch takes an object's address, see signs_has_id(). NULL:
+ * nothing. */
+const char *signs_code(unsigned langs, const char *raw, size_t raw_len,
+    const char *p, size_t len, bool ids, enum weight *ret);
+bool signs_has_id(const char *p, size_t len); /* id(x) of Python */
+/* The name that a line of C defines as a macro; its length, 0: none. */
+size_t signs_macro(const char *p, size_t len, const char **ret);
+/* Does the tree have a function of that name? Static ones count in rel alone.
+ */
+bool signs_is_function(
+    int base_fd, const char *rel, const char *name, size_t len);
 /* exit(x) where x may be zero. */
 bool signs_is_exit(unsigned langs, const char *p, size_t len);
 /* "a.b = x", where a is neither self nor this; setattr(). */

@@ -192,12 +192,12 @@ PATCHED = [
         edit("app.py", '"""Prices."""\n',
              '"""Prices."""\nimport unittest\n'
              'unittest.TestCase.assertEqual = lambda *a, **k: None\n')),
-    row("assert-hidden", "unittest", ["must fail", "tests/test_app.py"],
+    row("assert-hidden", "unittest", ["app.py:", "makes the name of"],
         edit("app.py", '"""Prices."""\n',
              '"""Prices."""\nu = __import__("unit" + "test")\n'
              'setattr(getattr(u, "Test" + "Case"), "assert" + "Equal", '
              'lambda *a, **k: None)\n')),
-    row("pytest-hidden", "pytest", ["must fail", "tests/test_app.py"],
+    row("pytest-hidden", "pytest", ["app.py:", "makes the name of"],
         edit("app.py", '"""Prices."""\n',
              '"""Prices."""\nr = __import__("_py" + "test.reports", '
              'fromlist=["x"])\nm = r.TestReport.from_item_and_call\n\n\n'
