@@ -13,11 +13,7 @@
 #include "common/num.h"
 #include "common/path.h"
 #include "orchestrator/store/audit.h"
-
-#define HASH_KEY ",\"hash\":\""
-/* What follows the hashed bytes: ,"hash":"<64>"} */
-#define HASH_TAIL (sizeof HASH_KEY - 1 + HASH_HEX - 1 + 2)
-#define MAX_LINE (256u << 10)
+#include "orchestrator/store/audit_priv.h"
 
 struct audit {
 	struct store *store; /* NULL: a chain of its own */
@@ -33,13 +29,6 @@ uint64_t
 audit_lines(const struct audit *a)
 {
 	return a->n;
-}
-
-static void
-zero_head(char head[HASH_HEX])
-{
-	memset(head, '0', HASH_HEX - 1);
-	head[HASH_HEX - 1] = '\0';
 }
 
 static int
@@ -79,7 +68,7 @@ load_head(
 	int r = 0;
 
 	*ret_n = 0;
-	zero_head(head);
+	audit_zero(head);
 	if (text == NULL)
 		return 0;
 	space = strchr(text, ' ');
@@ -106,15 +95,6 @@ audit_close(struct audit *a)
 	fd_close(&a->head_fd);
 	free(a->dir);
 	free(a);
-}
-
-static void
-hex_of(const char *p, size_t len, char ret[HASH_HEX])
-{
-	unsigned char h[HASH_LEN];
-
-	hash_bytes(p, len, h);
-	hash_hex(h, ret);
 }
 
 /* A full disk took a part of a line: the next one must not follow on it. */
@@ -157,7 +137,7 @@ write_line(struct audit *a, double t, const char *worker, const char *act,
 	/* Without the closing brace, which comes back after the hash. */
 	r = buf_add(&b, text, strlen(text) - 1);
 	free(text);
-	hex_of(buf_str(&b), b.len, hash);
+	audit_hash(buf_str(&b), b.len, hash);
 	if (r == 0)
 		r = buf_printf(&b, HASH_KEY "%s\"}\n", hash);
 	if (r == 0 && (r = fd_write_all(a->fd, b.data, b.len)) < 0)
@@ -200,100 +180,6 @@ write_repair(struct audit *a, double t, struct err *e)
 	return write_line(a, t, "", "repair", text, NULL, "allow", e);
 }
 
-/* One line without its newline. Sets hash to its own. */
-static int
-check_line(const char *p, size_t len, uint64_t n, const char *prev,
-    char hash[HASH_HEX], struct err *e)
-{
-	const char *tail, *want;
-	json_t *j = NULL;
-	uint64_t got;
-	int r = 0;
-
-	if (len < HASH_TAIL || len > MAX_LINE * 2)
-		return err_set(e, ERR_DENIED,
-		    "line %" PRIu64 " was changed: it is no line of the chain",
-		    n);
-	tail = p + len - HASH_TAIL;
-	hex_of(p, (size_t)(tail - p), hash);
-	if (strncmp(tail, HASH_KEY, sizeof HASH_KEY - 1) != 0 ||
-	    memcmp(tail + sizeof HASH_KEY - 1, hash, HASH_HEX - 1) != 0 ||
-	    memcmp(p + len - 2, "\"}", 2) != 0)
-		return err_set(e, ERR_DENIED,
-		    "line %" PRIu64 " was changed: its hash does not fit", n);
-	if (json_parse(p, len, MAX_LINE * 2, &j, NULL) < 0 ||
-	    json_get_str(j, "prev", true, &want, NULL) < 0 ||
-	    json_get_u64(j, "n", 0, UINT64_MAX, &got, NULL) < 0)
-		r = err_set(e, ERR_DENIED,
-		    "line %" PRIu64 " was changed: it can't be read", n);
-	else if (strcmp(want, prev) != 0 || got != n)
-		r = err_set(e, ERR_DENIED,
-		    "line %" PRIu64 " does not follow the line before it: "
-		    "lines were removed, added or moved here",
-		    n);
-	json_decref(j);
-	return r;
-}
-
-struct chain {
-	char run[64];     /* that line 1 names; "": none */
-	uint64_t want, n; /* lines that its head knows of, lines in the file */
-	char head[HASH_HEX], last[HASH_HEX];
-	size_t used, rest; /* bytes of whole lines, and of a torn one */
-};
-
-static void
-read_run(struct chain *c, const char *p, size_t len)
-{
-	json_t *j = NULL;
-
-	(void)json_parse(p, len, MAX_LINE * 2, &j, NULL);
-	if (json_is_string(json_object_get(j, "run")))
-		(void)strlcpy(c->run,
-		    json_string_value(json_object_get(j, "run")),
-		    sizeof c->run);
-	json_decref(j);
-}
-
-/* Every whole line against the one before it and against the head. */
-static int
-check_lines(struct chain *c, const char *p, size_t size, struct err *e)
-{
-	char prev[HASH_HEX];
-	const char *nl;
-	size_t len;
-	int r;
-
-	while ((nl = memchr(p + c->used, '\n', size - c->used)) != NULL) {
-		len = (size_t)(nl - (p + c->used));
-		memcpy(prev, c->last, sizeof prev);
-		c->n++;
-		if ((r = check_line(p + c->used, len, c->n, prev, c->last, e)) <
-		    0)
-			return r;
-		if (c->n == 1)
-			read_run(c, p, len);
-		c->used += len + 1;
-		if (c->n == c->want && strcmp(c->last, c->head) != 0)
-			return err_set(e, ERR_DENIED,
-			    "line %" PRIu64 " was changed: its head "
-			    "does not fit it",
-			    c->n);
-	}
-	c->rest = size - c->used;
-	if (c->n < c->want)
-		return err_set(e, ERR_DENIED,
-		    "line %" PRIu64 " is missing: its head knows %" PRIu64
-		    " lines, the file has %" PRIu64,
-		    c->n + 1, c->want, c->n);
-	if (c->n > c->want + 1)
-		return err_set(e, ERR_DENIED,
-		    "line %" PRIu64
-		    " is not known to its head: lines were added",
-		    c->want + 2);
-	return 0;
-}
-
 static int
 read_chain(const struct audit *a, struct chain *c, struct err *e)
 {
@@ -302,11 +188,11 @@ read_chain(const struct audit *a, struct chain *c, struct err *e)
 	int r;
 
 	*c = (struct chain){ 0 };
-	zero_head(c->last);
+	audit_zero(c->last);
 	buf_init(&b, (size_t)4 << 30);
 	if ((r = load_head(a, &c->want, c->head, e)) == 0 &&
 	    (r = file_read(path, true, &b, e)) == 0)
-		r = check_lines(c, buf_str(&b), b.len, e);
+		r = chain_check(c, buf_str(&b), b.len, e);
 	buf_clear(&b);
 	free(path);
 	return r;
@@ -474,16 +360,16 @@ take_last(struct audit *a, const char *line, size_t len, bool *ret_unknown,
 	int r;
 
 	a->n = 0;
-	zero_head(a->head);
+	audit_zero(a->head);
 	if (len > 0 && json_parse(line, len, MAX_LINE * 2, &j, NULL) == 0 &&
 	    json_get_str(j, "prev", true, &s, NULL) == 0) {
 		prev = xstrdup(s);
 		(void)json_get_u64(j, "n", 0, UINT64_MAX, &a->n, NULL);
 	}
 	json_decref(j);
-	r = len == 0
-	    ? 0
-	    : check_line(line, len, a->n, prev != NULL ? prev : "", a->head, e);
+	r = len == 0 ? 0
+		     : chain_check_line(line, len, a->n,
+			   prev != NULL ? prev : "", a->head, e);
 	free(prev);
 	if (r == 0)
 		r = load_head(a, &want, known, e);
