@@ -1,16 +1,19 @@
 /* cmd_keys.c - keys: who may work for runs that listen. */
 #include "common/compat.h"
 
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
 #include "orchestrator/cmd.h"
@@ -260,11 +263,37 @@ static const struct verb {
 	{ "remove", 1, remove_key },
 };
 
+/* Two at a time would each make a pair of our own, and hosts would have the one
+ * that was written over. *ret: -1 when there is nothing to lock. */
+static int
+lock_dir(const char *dir, bool make_it, int *ret, struct err *e)
+{
+	int r = make_it ? path_mkdirs(dir, 0700, e) : 0;
+
+	*ret = -1;
+	if (r < 0)
+		return r;
+	*ret = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*ret < 0)
+		return make_it
+		    ? err_set(e, -errno, "open %s: %s", dir, strerror(errno))
+		    : 0;
+	while (flock(*ret, LOCK_EX) < 0)
+		if (errno != EINTR) {
+			r = err_set(
+			    e, -errno, "lock %s: %s", dir, strerror(errno));
+			fd_close(ret);
+			return r;
+		}
+	return 0;
+}
+
 static int
 run_verb(const char *dir, int argc, char **argv)
 {
 	const struct verb *v = &verbs[0];
 	struct err e = { 0 };
+	int lock = -1, r = 0;
 	size_t i;
 
 	for (i = 0; argc > 0 && i < nitems(verbs); i++)
@@ -284,10 +313,13 @@ run_verb(const char *dir, int argc, char **argv)
 		    "'%s' is no name: letters, digits, '-', '_' and '.', at "
 		    "most %d",
 		    argv[1], CURVE_NAME - 1);
-	return v->fn(dir, v->args > 0 ? argv[1] : NULL,
-		   v->args > 1 ? argv[2] : NULL, &e) < 0
-	    ? cmd_fail(&e)
-	    : 0;
+	if (v->args > 0)
+		r = lock_dir(dir, v->fn != remove_key, &lock, &e);
+	if (r == 0)
+		r = v->fn(dir, v->args > 0 ? argv[1] : NULL,
+		    v->args > 1 ? argv[2] : NULL, &e);
+	fd_close(&lock);
+	return r < 0 ? cmd_fail(&e) : 0;
 }
 
 static int

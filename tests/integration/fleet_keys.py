@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -122,6 +123,16 @@ def key_files(box):
     lib.check(r.status == 2 and "remove" in r.text, "a name is taken", r)
     for bad in ("../x", ".x", "-x", "a b", "", "x" * 64):
         lib.equal(box.do("keys", "new", bad).status, 2, "name %r" % bad)
+    # Many at once, with nothing there before: all have the same server's key.
+    place = os.path.join(box.dir, "many")
+    many = [box.popen(["foray", "keys", "--keys", place, "new", "n%d" % (i % 8)],
+                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for i in range(16)]
+    lib.equal(sorted(p.wait() for p in many), [0] * 8 + [2] * 8,
+              "of each name one is made")
+    for i in range(8):
+        lib.equal(lib.read("%s/hosts/n%d/server.pub" % (place, i)),
+                  lib.read(place + "/server.pub"), "one server's key")
     r = box.do("keys", "allow", "other", "nonsense")
     lib.check(r.status == 2 and "no public key" in r.text, "no key", r)
     lib.equal(box.do("keys", "allow", "other", before.strip()).status, 0,
