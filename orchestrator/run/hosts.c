@@ -26,6 +26,7 @@
 
 #define LOST_AFTER_MS 10000
 #define CUT_MS 3000 /* to connect again */
+#define POOR_MS 60000
 #define SOCKET_DIR "foray-socket-"
 
 const char *
@@ -185,12 +186,13 @@ add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	hs->ops->up(h, hs->ctx);
 }
 
+/* For good: what has begun to drain ends. */
 static void
-set_draining(struct host *h, bool on)
+set_draining(struct host *h)
 {
-	if (on && !h->place.draining)
+	if (!h->place.draining)
 		log_info("host %s is draining", h->name);
-	h->place.draining = on;
+	h->place.draining = true;
 }
 
 void
@@ -216,12 +218,13 @@ hosts_hello(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 		o->remote->doomed = xstrdup(w.u.welcome.refused);
 	if (w.u.welcome.refused != NULL)
 		return;
-	if (known != NULL)
-		set_draining(known, m->draining);
-	else if (o->remote != NULL && remote_rejoin(hs, o->remote, m))
-		set_draining(o->remote->host, m->draining);
-	else if (!m->draining) /* else it has nothing to offer */
+	if (known == NULL && o->remote != NULL &&
+	    remote_rejoin(hs, o->remote, m))
+		known = o->remote->host;
+	if (known == NULL && !m->draining) /* else it has nothing to offer */
 		add_host(hs, o, m);
+	else if (known != NULL && m->draining)
+		set_draining(known);
 }
 
 void
@@ -406,14 +409,54 @@ hosts_free(struct hosts *hs)
 	free(hs);
 }
 
-/* Less is done at a than at b, for what it has. */
+static bool
+is_poor(const struct host *h)
+{
+	return h->poor_ms > loop_now_ms();
+}
+
+/* One that is cut off comes back soon, or is lost. */
+static bool
+is_sound(const struct host *h)
+{
+	return !h->place.draining && host_fits(h) && !is_poor(h);
+}
+
+static bool
+any_sound(const struct hosts *hs, const struct host *but)
+{
+	const struct host *h;
+
+	TAILQ_FOREACH (h, &hs->list, entry)
+		if (h != but && is_sound(h))
+			return true;
+	return false;
+}
+
+bool
+hosts_fault(struct host *h)
+{
+	h->poor_ms = loop_now_ms() + POOR_MS;
+	return any_sound(h->all, h);
+}
+
+void
+hosts_drains(struct host *h)
+{
+	set_draining(h);
+}
+
+/* What fails at once has free slots all the time, and would get all there is to
+ * do. */
 struct host *
 hosts_free_slot(struct hosts *hs)
 {
 	struct host *h, *best = NULL;
+	bool sound = any_sound(hs, NULL);
 
 	TAILQ_FOREACH (h, &hs->list, entry)
 		if ((!h->is_remote || h->remote != NULL) &&
+		    (!sound || !is_poor(h)) &&
 		    placing_better(&h->place,
 			best != NULL ? &best->place : NULL, &hs->o.want))
 			best = h;

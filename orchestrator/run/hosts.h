@@ -85,6 +85,11 @@ struct host *hosts_free_slot(struct hosts *hs);
 int hosts_assign(struct host *h, const char *worker, const struct msg *assign,
     struct err *e);
 void hosts_release(struct host *h);
+/* An attempt came to nothing there: for a minute it gets work only when there
+ * is no other host for it. Is there one? */
+bool hosts_fault(struct host *h);
+/* It does not take what it was given, because it is about to go. */
+void hosts_drains(struct host *h);
 int hosts_send(
     struct host *h, const char *worker, const struct msg *m, struct err *e);
 /* Does it have the labels that the run wants? */

@@ -36,6 +36,7 @@ struct host {
 	uint64_t strays_ms; /* counted since */
 	uint64_t cut_ms;    /* when the connection ended */
 	uint64_t seen_ms;
+	uint64_t poor_ms; /* until then others are better */
 	enum sandbox_backend backend;
 };
 

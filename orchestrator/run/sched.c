@@ -337,13 +337,19 @@ sched_worker_exit(
 {
 	struct subtask *t = w->subtask;
 	bool early = t->state == SUBTASK_RUNNING && !w->summary && !w->ready;
-	bool lost;
+	bool drains = strcmp(m->reason, "draining") == 0;
+	bool lost, elsewhere = false;
 
 	hosts_release(w->host);
-	/* The host was about to go when it was assigned: nobody's fault. */
-	if (strcmp(m->reason, "draining") == 0 && early)
-		t->attempts_before++;
-	if (strcmp(m->reason, "sandbox") == 0 && early) {
+	/* The host was about to go when it was assigned: nobody's fault, unless
+	 * that happens all the time. */
+	if (drains && early) {
+		hosts_drains(w->host);
+		t->attempts_before += t->attempts < MAX_LOST;
+	} else if (t->state == SUBTASK_RUNNING && !w->summary && !w->ended) {
+		elsewhere = hosts_fault(w->host);
+	}
+	if (strcmp(m->reason, "sandbox") == 0 && early && !elsewhere) {
 		run_end(r, EXIT_SANDBOX, "error",
 		    "the sandbox can't be set up here: %s (foray doctor says "
 		    "what to do)",

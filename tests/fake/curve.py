@@ -89,6 +89,8 @@ def pack(value):
     if isinstance(value, str):
         raw = value.encode()
         return struct.pack(">BI", 0xdb, len(raw)) + raw
+    if isinstance(value, bytes):
+        return struct.pack(">BI", 0xc6, len(value)) + value
     if isinstance(value, list):
         return struct.pack(">BI", 0xdd, len(value)) + b"".join(map(pack, value))
     return struct.pack(">BI", 0xdf, len(value)) + b"".join(
@@ -106,9 +108,12 @@ def take(raw):
     b, rest = raw[0], raw[1:]
     if b < 0x80:
         return b, rest
-    if b < 0xa0:
-        n, items = b & 15, []
-        if b >= 0x90:
+    if b < 0xa0 or b >= 0xdc:
+        n, size = b & 15, {0xdc: 2, 0xdd: 4, 0xde: 2, 0xdf: 4}.get(b, 0)
+        if size:
+            n, rest = int.from_bytes(rest[:size], "big"), rest[size:]
+        items = []
+        if b in (0xdc, 0xdd) or 0x90 <= b < 0xa0:
             for _ in range(n):
                 item, rest = take(rest)
                 items.append(item)

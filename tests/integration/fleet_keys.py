@@ -484,6 +484,76 @@ def others(box):
     end(host, "others")
 
 
+class Pretender:
+    """A host that was let in and answers for workers that it never starts."""
+
+    def __init__(self, f, profile, **more):
+        self.c = f.client()
+        self.c.s.settimeout(20)
+        self.c.send(b"", curve.pack(dict(HELLO, profile=profile, **more)))
+        lib.equal(curve.unpack(self.c.recv()[1]).get("refused", ""), "",
+                  "it may join")
+        self.seen, self.lock = [], threading.Lock()
+
+    def say(self, worker, m):
+        with self.lock:
+            self.c.send(worker, curve.pack(m))
+
+    def beat(self, until):
+        while not until():
+            try:
+                self.say(b"", {"t": 2, "busy": 0})
+            except OSError:
+                return
+            time.sleep(0.5)
+
+    def answer(self, f, take):
+        """take(worker, message) until the run ends or we are put out."""
+        threading.Thread(target=self.beat, daemon=True, args=(
+            lambda: f.run.process.poll() is not None,)).start()
+        try:
+            while True:
+                worker, raw = self.c.recv()
+                m = curve.unpack(raw)
+                self.seen.append(m["t"])
+                take(worker, m)
+        except (OSError, curve.Closed):
+            pass
+
+
+def black_holes(box):
+    """A host that gives back all that it gets, with more free slots than any
+    other, does not end a run that others can do."""
+    for reason in ("start", "sandbox", "draining"):
+        f = Fleet(box, "hole-" + reason, "--local", "0")
+        p = Pretender(f, run_profile(f), instance="h", name="hole", slots=4096)
+        p.host = None
+
+        def give_back(worker, m):
+            if m["t"] != 11:
+                return
+            if p.host is None:
+                p.host = f.host(log=box.dir + "/%s.log" % reason)
+                lib.check(f.run.wait_event("host_up", 20, 2), "another is up")
+            p.say(worker, {"t": 4, "reason": reason, "detail": "no room"})
+        p.answer(f, give_back)
+        f.finish("all comes back: " + reason)
+        lib.check(p.seen.count(11) < 10, reason + ": it is not asked for long",
+                  p.seen.count(11))
+        end(p.host, reason)
+
+    # What begins to drain ends: it can't change its mind, or fill the log.
+    f = Fleet(box, "flips", "--local", "0")
+    profile = run_profile(f)
+    p = Pretender(f, profile, instance="h", name="hole")
+    p.c.recv()
+    for i in range(400):
+        p.say(b"", dict(HELLO, profile=profile, instance="h", draining=not i & 1))
+    f.run.signal(signal.SIGINT)
+    r = f.finish("flips", 130)
+    lib.check(r.err.count("is draining") < 2, "it drains once", r)
+
+
 class Relay:
     """Bytes both ways, until cut() ends what is there."""
 
@@ -611,7 +681,7 @@ def keys_change(box):
 def main():
     with lib.Box() as box:
         for part in (key_files, endpoints, fixes, insecure, nobody, strangers,
-                     liars, others, cuts, keys_change):
+                     liars, others, black_holes, cuts, keys_change):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 began = time.monotonic()
                 part(box)
