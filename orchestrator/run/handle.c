@@ -14,7 +14,9 @@
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/watch.h"
 
-#define TRY_MAX 200 /* edits of a call, as the tool takes them */
+#define TRY_MAX 200   /* edits of a call, as the tool takes them */
+#define TOLD_MAX 1000 /* events of a worker's progress at once */
+#define TOLD_PER_S 50 /* and for long */
 
 void
 handle_send(struct run *r, struct worker *w, const struct msg *m)
@@ -165,16 +167,37 @@ add_pace(struct run *r, struct worker *w, uint64_t done, json_t *fields)
 	pace_fields(&r->pace, now, tried, total, fields);
 }
 
+/* Events are kept for ever: what a worker says of itself must not fill the
+ * disk. */
+static bool
+may_tell(struct worker *w)
+{
+	uint64_t now = loop_now_ms(), more;
+
+	more = (now - w->told_ms) * TOLD_PER_S / 1000;
+	if (more > 0) {
+		w->told = more < w->told ? w->told - (unsigned)more : 0;
+		w->told_ms = now;
+	}
+	if (w->told >= TOLD_MAX)
+		return false;
+	w->told++;
+	return true;
+}
+
 static void
 on_progress(struct run *r, struct worker *w, const struct msg *m)
 {
 	const struct msg_progress *in = &m->u.progress;
+	bool told = may_tell(w);
 	json_t *fields;
 
 	if (strcmp(in->what, "tool_call") == 0) {
 		w->tools++;
 		w->tried = 0;
 		watch_progress(r, w, in);
+		if (!told)
+			return;
 		run_event(r, "tool_call",
 		    json_pack("{s:s, s:s, s:s, s:s, s:I}", "worker", w->name,
 			"tool", msg_str(in->tool), "verdict",
@@ -182,6 +205,8 @@ on_progress(struct run *r, struct worker *w, const struct msg *m)
 			(json_int_t)in->ms));
 		return;
 	}
+	if (!told)
+		return;
 	fields = json_pack("{s:s, s:s, s:s, s:I, s:I}", "worker", w->name,
 	    "what", in->what, "text", msg_str(in->text), "done",
 	    (json_int_t)in->done, "total", (json_int_t)in->total);

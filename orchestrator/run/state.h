@@ -110,6 +110,8 @@ struct worker {
 	bool held, ended;
 	unsigned reads; /* told of and put on record */
 	uint64_t tried; /* of the try_edits call that runs */
+	unsigned told;  /* events of its progress, lately */
+	uint64_t told_ms;
 };
 
 TAILQ_HEAD(worker_list, worker);

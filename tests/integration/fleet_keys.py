@@ -553,6 +553,22 @@ def black_holes(box):
     r = f.finish("flips", 130)
     lib.check(r.err.count("is draining") < 2, "it drains once", r)
 
+    # Progress is kept for ever.
+    f = Fleet(box, "chatter", "--local", "0")
+    p = Pretender(f, run_profile(f), instance="h", name="hole")
+    worker = p.c.recv()[0]
+    p.say(worker, {"t": 20, "protocol": 1})
+    p.c.recv()
+    for i in range(3000):
+        p.say(worker, {"t": 27, "what": "test" if i % 2 else "tool_call",
+                       "text": "x" * 900})
+    lib.wait_until(lambda: len(f.run.events("progress")) > 400, 20)
+    time.sleep(1)
+    f.run.signal(signal.SIGINT)
+    r = f.finish("chatter", 130)
+    n = len(r.all("progress") + r.all("tool_call"))
+    lib.check(900 < n < 2000, "not all of the chatter is kept", n)
+
 
 class Relay:
     """Bytes both ways, until cut() ends what is there."""
