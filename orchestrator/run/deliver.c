@@ -2,6 +2,7 @@
 #include "common/compat.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/fdio.h"
@@ -11,6 +12,27 @@
 #include "orchestrator/run/hooks.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/verify/apply.h"
+#include "sandbox/changes.h"
+
+bool
+deliver_holds(struct subtask *t)
+{
+	struct strv paths = { 0 };
+	struct err e;
+	int r;
+
+	if (strcmp(t->verdict, "fixed") != 0)
+		return false;
+	r = patch_paths(t->patch, t->patch_len, &paths, &e);
+	strv_clear(&paths);
+	if (r == 0)
+		return true;
+	free(t->verdict);
+	free(t->reason);
+	t->verdict = xstrdup("refuted");
+	t->reason = xstrdup(e.text);
+	return false;
+}
 
 /* A Stop hook has the last word on a patch. */
 static bool

@@ -13,6 +13,7 @@
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/run/approve.h"
+#include "orchestrator/run/deliver.h"
 #include "orchestrator/run/late.h"
 #include "orchestrator/run/pass.h"
 #include "orchestrator/run/reproduce.h"
@@ -331,7 +332,7 @@ results_accept(struct run *r, struct subtask *t)
 static void
 after_verify(struct run *r, struct subtask *t)
 {
-	bool ok = strcmp(t->verdict, "fixed") == 0;
+	bool ok = deliver_holds(t);
 
 	run_event(r, "verified",
 	    json_pack("{s:b, s:s, s:s, s:s, s:o}", "ok", ok, "reason",

@@ -484,6 +484,10 @@ def others(box):
     end(host, "others")
 
 
+EVIL = ("diff --git a/%s b/%s\nnew file mode 100644\n--- /dev/null\n"
+        "+++ b/%s\n@@ -0,0 +1 @@\n+x\n")
+
+
 class Pretender:
     """A host that was let in and answers for workers that it never starts."""
 
@@ -568,6 +572,37 @@ def black_holes(box):
     r = f.finish("chatter", 130)
     n = len(r.all("progress") + r.all("tool_call"))
     lib.check(900 < n < 2000, "not all of the chatter is kept", n)
+
+
+def no_fix(box):
+    """Whatever a host says of its own patch: one that could never be applied
+    is no fix."""
+    for path in (".git/hooks/post-commit", "sub/.GIT/x", "../up", "/tmp/x"):
+        f = Fleet(box, "nofix-" + path.strip("./").replace("/", "-"),
+                  "--local", "0", "--max-time", "6")
+        p = Pretender(f, run_profile(f), instance="h", name="liar", slots=8)
+        patch = (EVIL % (path, path, path)).encode()
+
+        def lie(worker, m):
+            if m["t"] == 11:
+                p.say(worker, {"t": 20, "protocol": 1})
+            if m["t"] != 30:
+                return
+            s = {"t": 29, "subtask": m["subtask"], "attempt": m["attempt"],
+                 "verdict": "fixed"}
+            if m["kind"] == "baseline":
+                s.update(verdict="done", failing=["t"], tests_failed=1)
+            elif m["kind"] == "plan":
+                s.update(verdict="done", findings=["h"])
+            elif m["kind"] == "explore":
+                s["patch"] = patch
+            p.say(worker, s)
+        p.answer(f, lie)
+        r = f.run.wait(30)
+        seen = r.all("verified")
+        lib.check(seen and not any(e["ok"] for e in seen),
+                  path + ": it is no fix", r)
+        lib.check(r.status not in (0, None), path + ": the run's status", r)
 
 
 class Relay:
@@ -697,7 +732,8 @@ def keys_change(box):
 def main():
     with lib.Box() as box:
         for part in (key_files, endpoints, fixes, insecure, nobody, strangers,
-                     liars, others, black_holes, cuts, keys_change):
+                     liars, others, black_holes, no_fix, cuts,
+                     keys_change):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 began = time.monotonic()
                 part(box)
