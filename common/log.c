@@ -14,6 +14,7 @@
 #define LINE_MAX_LEN (8 * 1024)
 /* A message of quotes, ids of them, a program's name. */
 #define JSON_MAX_LEN (2 * LINE_MAX_LEN + 4096)
+#define BUDGET_S 10
 #define EXIT_FATAL 70 /* EX_SOFTWARE of sysexits.h */
 
 static const char *log_name;
@@ -21,6 +22,7 @@ static enum log_level log_level = LOG_LVL_INFO;
 static int log_fd = STDERR_FILENO;
 static bool log_json;
 static struct log_ids log_ids;
+static struct log_budget *budget;
 
 void
 log_init(const char *name)
@@ -186,11 +188,44 @@ log_debug(const char *fmt, ...)
 }
 
 void
+log_budget(struct log_budget *b)
+{
+	budget = b;
+}
+
+static bool
+is_within_budget(void)
+{
+	struct log_budget *b = budget;
+	struct timespec now = { 0 };
+	unsigned unsaid;
+
+	if (b == NULL)
+		return true;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	if (b->since_s == 0 || now.tv_sec - b->since_s >= BUDGET_S) {
+		unsaid = b->unsaid;
+		*b = (struct log_budget){ .since_s = now.tv_sec };
+		if (unsaid > 0) {
+			budget = NULL;
+			log_warn("%u more lines about the same peer", unsaid);
+			budget = b;
+		}
+	}
+	if (b->said >= LOG_BUDGET) {
+		b->unsaid++;
+		return false;
+	}
+	b->said++;
+	return true;
+}
+
+void
 log_info(const char *fmt, ...)
 {
 	va_list ap;
 
-	if (log_level > LOG_LVL_INFO)
+	if (log_level > LOG_LVL_INFO || !is_within_budget())
 		return;
 	va_start(ap, fmt);
 	log_line(LOG_LVL_INFO, fmt, ap);
@@ -202,7 +237,7 @@ log_warn(const char *fmt, ...)
 {
 	va_list ap;
 
-	if (log_level > LOG_LVL_WARN)
+	if (log_level > LOG_LVL_WARN || !is_within_budget())
 		return;
 	va_start(ap, fmt);
 	log_line(LOG_LVL_WARN, fmt, ap);

@@ -63,6 +63,16 @@ void log_info(const char *fmt, ...) printflike(1, 2);
 void log_warn(const char *fmt, ...) printflike(1, 2);
 void log_error(const char *fmt, ...) printflike(1, 2);
 
+/* What a peer's messages make us say: at most LOG_BUDGET lines in ten seconds,
+ * and then how many more there were. While *b is set, log_info() and log_warn()
+ * draw on it; NULL: no limit. Yours; zeroed at first. */
+#define LOG_BUDGET 100
+struct log_budget {
+	int64_t since_s;
+	unsigned said, unsaid;
+};
+void log_budget(struct log_budget *b);
+
 /* For start-up and broken invariants only, never for what a peer, a model, a
  * file or a user sent. Exits with status 70. */
 void fatal(const char *fmt, ...) printflike(1, 2) noreturn_fn;

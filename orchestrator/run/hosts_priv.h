@@ -4,6 +4,7 @@
 
 #include <sys/queue.h>
 
+#include "common/log.h"
 #include "orchestrator/door/door.h"
 #include "orchestrator/door/link.h"
 #include "orchestrator/run/hosts.h"
@@ -18,6 +19,7 @@ struct remote {
 	struct host *host; /* NULL before HELLO */
 	char address[64];
 	char key[64]; /* its name in the allow-list; "": without keys */
+	struct log_budget lines;
 	char *doomed; /* it is to be ended, and why */
 };
 

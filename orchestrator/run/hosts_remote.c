@@ -137,7 +137,9 @@ on_frame(struct link *l unused_arg, const char *worker, const void *raw,
 	/* Its guest has looked at it. Still, nothing is believed twice. */
 	if ((rc = msg_decode(raw, len, &m, &e)) < 0)
 		return rc;
+	log_budget(&r->lines);
 	rc = msg_from(m->type) == ROLE_ORCH ? ERR_PROTO : take(r, worker, m);
+	log_budget(NULL);
 	msg_free(m);
 	return rc < 0 ? rc : r->doomed != NULL ? ERR_DENIED : 0;
 }

@@ -197,6 +197,35 @@ test_json_long(void **state)
 	free(quotes);
 }
 
+static void
+test_budget(void **state)
+{
+	struct log_budget b = { 0 };
+	char text[16384];
+	size_t n;
+
+	(void)state;
+	log_budget(&b);
+	for (int i = 0; i < 3 * LOG_BUDGET; i++)
+		i % 2 ? log_warn("x") : log_info("x");
+	n = take(text, sizeof text);
+	assert_int_equal(n, LOG_BUDGET * strlen("prog: x\n"));
+	assert_int_equal(b.unsaid, 2 * LOG_BUDGET);
+	/* What is no answer to the peer is said, and errors are. */
+	log_error("y");
+	log_budget(NULL);
+	log_info("z");
+	take(text, sizeof text);
+	assert_string_equal(text, "prog: y\nprog: z\n");
+	b.since_s -= 10;
+	log_budget(&b);
+	log_info("x");
+	log_budget(NULL);
+	take(text, sizeof text);
+	assert_string_equal(
+	    text, "prog: 200 more lines about the same peer\nprog: x\n");
+}
+
 int
 main(void)
 {
@@ -208,6 +237,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_json, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    test_json_long, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_budget, setup, teardown),
 		cmocka_unit_test(test_alloc),
 	};
 

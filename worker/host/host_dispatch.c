@@ -161,6 +161,7 @@ host_msg_cb(struct peer *p unused_arg, const struct peer_addr *from unused_arg,
 {
 	struct host *h = ctx;
 
+	log_budget(&h->lines);
 	log_id(LOG_ID_WORKER, worker);
 	if (m->type == MSG_ASSIGN) {
 		log_id(LOG_ID_SUBTASK, m->u.assign.subtask);
@@ -170,13 +171,18 @@ host_msg_cb(struct peer *p unused_arg, const struct peer_addr *from unused_arg,
 	log_id(LOG_ID_WORKER, NULL);
 	log_id(LOG_ID_SUBTASK, NULL);
 	log_id(LOG_ID_ATTEMPT, NULL);
+	log_budget(NULL);
 }
 
 static void
 host_bad_cb(struct peer *p unused_arg, const struct peer_addr *from unused_arg,
-    const char *worker unused_arg, const struct err *why, void *ctx unused_arg)
+    const char *worker unused_arg, const struct err *why, void *ctx)
 {
+	struct host *h = ctx;
+
+	log_budget(&h->lines);
 	log_warn("the orchestrator sent what is no message: %s", why->text);
+	log_budget(NULL);
 }
 
 const struct peer_ops host_peer_ops = {

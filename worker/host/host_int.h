@@ -2,6 +2,7 @@
 #ifndef WORKER_HOST_HOST_INT_H
 #define WORKER_HOST_HOST_INT_H
 
+#include "common/log.h"
 #include "proto/peer.h"
 #include "sandbox/probe.h"
 
@@ -40,7 +41,8 @@ struct host {
 	bool at_once; /* told to go */
 	uint64_t heard_ms;
 	uint64_t hello_ms;
-	uint64_t idle_ms; /* since when no worker runs */
+	struct log_budget lines; /* of what the orchestrator sends */
+	uint64_t idle_ms;        /* since when no worker runs */
 };
 
 /* host_dispatch.c: from the orchestrator. */
