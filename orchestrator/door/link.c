@@ -14,7 +14,8 @@
 #include "proto/peer.h"
 
 #define HEAD 5
-#define BITE 16384 /* bytes read a turn: others have theirs */
+#define BITE 16384              /* bytes read a turn: others have theirs */
+#define KEPT ((size_t)64 << 10) /* bytes of an empty buffer */
 #define FRAME_MAX (MSG_MAX_BYTES + PEER_WORKER_MAX)
 
 struct link {
@@ -56,6 +57,14 @@ end(struct link *l, const char *why)
 	l->ops.on_end(l, why, l->ctx);
 }
 
+/* A large message is over: its memory is for others. */
+static void
+give_back(struct buf *b)
+{
+	if (b->len == 0 && b->size > KEPT)
+		buf_clear(b);
+}
+
 static void
 flush(struct link *l)
 {
@@ -73,6 +82,7 @@ flush(struct link *l)
 	if (l->out_at == l->out.len) {
 		buf_reset(&l->out);
 		l->out_at = 0;
+		give_back(&l->out);
 	}
 }
 
@@ -114,6 +124,7 @@ take_all(struct link *l)
 			at += (size_t)n;
 	}
 	buf_drain(&l->in, at);
+	give_back(&l->in);
 	if (n == -EAGAIN) {
 		l->paused = true;
 		n = 0;

@@ -574,6 +574,27 @@ def black_holes(box):
     lib.check(900 < n < 2000, "not all of the chatter is kept", n)
 
 
+def large(box):
+    """What was large once is not kept for every host that has said it."""
+    f = Fleet(box, "large", "--local", "0")
+    profile, raw = run_profile(f), curve.pack(
+        {"t": 2, "busy": 0, "unknown": "x" * (5 << 20)})
+    many = [Pretender(f, profile, instance="i%d" % i, name="i%d" % i)
+            for i in range(40)]
+    for i, p in enumerate(many):
+        p.c.send(b"", raw)
+        for q in many[i % 10::10]:
+            q.say(b"", {"t": 2, "busy": 0})
+    time.sleep(1)
+    lib.equal(f.run.events("host_refused"), [], "they may say so")
+    lib.check(f.biggest() < MEMORY_MIB, "large messages: nothing is kept",
+              "%d MiB" % f.biggest())
+    f.run.signal(signal.SIGINT)
+    f.finish("large", 130)
+    for p in many:
+        p.c.s.close()
+
+
 def no_fix(box):
     """Whatever a host says of its own patch: one that could never be applied
     is no fix."""
@@ -732,8 +753,8 @@ def keys_change(box):
 def main():
     with lib.Box() as box:
         for part in (key_files, endpoints, fixes, insecure, nobody, strangers,
-                     liars, others, black_holes, no_fix, cuts,
-                     keys_change):
+                     liars, others, black_holes, large, no_fix,
+                     cuts, keys_change):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 began = time.monotonic()
                 part(box)
