@@ -50,6 +50,7 @@ struct hosts {
 	void *ctx;
 	struct host_list list;
 	struct loop_watch *tick;
+	uint64_t tick_ms;
 	char *dir; /* of the socket */
 	int lock;  /* held while we live: dir is swept when we are gone */
 	char *endpoint;

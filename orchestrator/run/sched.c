@@ -255,7 +255,15 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	m.u.assign.cache = t->kind == KIND_EXPLORE || t->kind == KIND_TOOL;
 	m.u.assign.parallel = sched_parallel_of(r, t);
 	limits_assign(&r->profile, &m.u.assign);
+	/* On record first: started anew, we must not give this name again. */
+	if ((rc = store_attempt(r->store, t->id, w->attempt, w->name,
+		 "assigned", run_now(r), e)) < 0) {
+		free(w);
+		run_end(r, EXIT_FATAL, "error", "%s", e->text);
+		return rc;
+	}
 	if ((rc = hosts_assign(h, w->name, &m, e)) < 0) {
+		(void)store_attempt_drop(r->store, t->id, w->attempt, NULL);
 		free(w);
 		return rc;
 	}
@@ -263,8 +271,6 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	t->state = SUBTASK_RUNNING;
 	TAILQ_INSERT_TAIL(&r->workers, w, entry);
 	save(r, t);
-	(void)store_attempt(
-	    r->store, t->id, w->attempt, w->name, "assigned", run_now(r), NULL);
 	if (t->kind == KIND_VERIFY)
 		run_event(r, "verify_started",
 		    json_pack("{s:s, s:s, s:s}", "worker", w->name, "subtask",

@@ -7,7 +7,7 @@ OpenAI Chat Completions    POST .../chat/completions
 OpenAI Responses           POST .../responses
 Anthropic Messages         POST .../messages, .../messages/count_tokens
                            GET  .../models
-                           GET  /_stats    {"sums": {}, "records": []}
+                           GET  /_stats    {"sums": {}, "clock": s, "records": []}
                            GET  /_stats/sums
 
 The turn comes out of the history in the request: a client that drops history
@@ -112,7 +112,7 @@ class Server:
         return request.keep_alive and not out.closed
 
     async def show_stats(self, request, out):
-        data = {"sums": self.stats.sums}
+        data = {"sums": self.stats.sums, "clock": self.clock()}
         if request.path == "/_stats":
             data["records"] = self.stats.records
         await out.body(200, [JSON], dump(data))

@@ -39,6 +39,7 @@ struct host {
 	uint64_t drain_at, term_ms;
 	bool at_once; /* told to go */
 	uint64_t heard_ms;
+	uint64_t cut_ms; /* when the connection that stood ended */
 	uint64_t hello_ms;
 	uint64_t idle_ms; /* since when no worker runs */
 };
