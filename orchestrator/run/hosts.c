@@ -109,6 +109,7 @@ static void
 free_host(struct host *h)
 {
 	strv_clear(&h->place.labels);
+	strv_clear(&h->ghosts);
 	free(h);
 }
 
@@ -176,7 +177,7 @@ add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	TAILQ_INSERT_TAIL(&hs->list, h, entry);
 	/* Given up long ago, or by an orchestrator before us. */
 	for (size_t i = 0; i < m->workers.n; i++)
-		hosts_stray(h, m->workers.v[i]);
+		hosts_ghost(h, m->workers.v[i]);
 	hs->ops->up(h, hs->ctx);
 }
 
@@ -225,6 +226,10 @@ hosts_take(struct host *h, const char *worker, const struct msg *m)
 	const struct hosts *hs = h->all;
 
 	h->seen_ms = loop_now_ms();
+	if (m->type == MSG_HEARTBEAT && h->place.full) {
+		h->place.full = false;
+		hs->ops->room(hs->ctx);
+	}
 	if (m->type == MSG_NEED)
 		hs->ops->need(h, &m->u.need, hs->ctx);
 	else if (m->type != MSG_HEARTBEAT && *worker != '\0')

@@ -348,6 +348,11 @@ sched_worker_exit(
 	/* The host was about to go when it was assigned: nobody's fault. */
 	if (strcmp(m->reason, "draining") == 0 && early)
 		t->attempts_before++;
+	if (strcmp(m->reason, "full") == 0 && early) {
+		hosts_full(w->host);
+		if (t->attempts < MAX_LOST)
+			t->attempts_before++;
+	}
 	if (strcmp(m->reason, "sandbox") == 0 && early) {
 		run_end(r, EXIT_SANDBOX, "error",
 		    "the sandbox can't be set up here: %s (foray doctor says "
@@ -400,7 +405,7 @@ sched_host_back(struct run *r, struct host *h, const struct msg_strs *workers)
 	for (i = 0; i < workers->n; i++)
 		if ((w = sched_worker(r, workers->v[i])) == NULL ||
 		    w->host != h)
-			hosts_stray(h, workers->v[i]);
+			hosts_ghost(h, workers->v[i]);
 	results_check(r);
 	sched_pump(r);
 }

@@ -218,7 +218,6 @@ class Search:
         self.lives = []     # Live
         self.deaths = []    # (server clock, {(label, turn)} on record)
         self.hits = {}      # label: workers of it that were killed
-        self.unknown = 0
         self.dir = None
         self.begin()
 
@@ -244,6 +243,21 @@ class Search:
 
     def events(self, name):
         return [e for live in self.lives for e in live.events(name)]
+
+    def early(self, rng):
+        """Killed near the start, where everything is half made."""
+        time.sleep(rng.uniform(0, 0.6))
+        if self.alive():
+            self.kill()
+            self.resume()
+        r = lib.wait_until(lambda: self.events("listening") or
+                           not self.alive(), 30)
+        if r is True:  # it has ended
+            r = self.live.wait(0)
+            lib.check(r.status == 2 and "start it anew" in r.err or
+                      r.status == 0, "killed early: resume says what to do", r)
+            self.deaths, self.lives = [], []
+            self.begin()
 
     def resume(self):
         self.lives.append(lib.Live(self.fleet.box, [
@@ -293,12 +307,15 @@ class Search:
                 "SELECT round(t, 1), body FROM event WHERE name IN"
                 " ('worker_gone', 'host_up', 'host_down', 'run_started')")])
 
-    def pids(self):
-        """{pid: label} of workers that said READY."""
+    def label(self, worker):
+        """The subtask of a process, when its worker has said READY."""
         labels = {e["worker"]: e["label"] for e in self.live.events("assigned")}
-        return {e["pid"]: labels[e["worker"]]
-                for e in self.live.events("worker_started")
-                if e["worker"] in labels}
+        known = {e["pid"]: labels.get(e["worker"])
+                 for e in self.live.events("worker_started")}
+        everything, pid = lib.processes(), worker.pid
+        while pid in everything and pid not in known:
+            pid = everything[pid].parent
+        return known.get(pid)
 
     # -- afterwards
 
@@ -382,12 +399,12 @@ class Chaos:
         if not found:
             return False
         victim = self.rng.choice(sorted(found, key=lambda p: p.start))
-        label = s.pids().get(victim.pid)
+        label = s.label(victim)
         # Three deaths of its workers fail a subtask, and that is another end.
-        if label is None and s.unknown > 0 or s.hits.get(label, 0) > 0:
+        # (One that is not known yet can be any.)
+        if s.hits.get(label, 0) > 0:
             return False
-        s.unknown += label is None
-        s.hits[label] = s.hits.get(label, 0) + 1
+        s.hits[label] = 1
         try:
             os.kill(victim.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -445,6 +462,8 @@ def disturbed(rng, fleet, spec, workers, most, pause, want, what):
     with FakeServer(spec, latency=300) as server:
         search = Search(fleet, server, workers)
         chaos, n = Chaos(rng, fleet, search), 0
+        if rng.random() < 0.4:
+            search.early(rng)
         while search.alive() and n < most:
             until = time.monotonic() + rng.uniform(0, pause)
             while search.alive() and time.monotonic() < until:

@@ -188,7 +188,7 @@ test_slots(void **state)
 	bed_assign(&b, "good-2", 60000);
 	bed_assign(&b, "good-3", 60000);
 	bed_assign(&b, "good-4", 60000);
-	bed_wait_exit(&b, "good-4", "start", "no free slot");
+	bed_wait_exit(&b, "good-4", "full", "no free slot");
 	for (i = 1; i <= 3; i++) {
 		char name[16];
 

@@ -433,7 +433,7 @@ slots_assign(struct slots *all, const char *name, const struct msg_assign *a)
 		return;
 	}
 	if (slots_busy(all) >= all->conf.max) {
-		slots_refuse(all, name, "start", "no free slot");
+		slots_refuse(all, name, "full", "no free slot");
 		return;
 	}
 	if (intake_take(all->conf.intake, name, a))
