@@ -24,8 +24,9 @@
 #include "worker/host/slot_int.h"
 
 #define READY_MS 30000
-#define DRAIN_MS 500 /* from the exit to the end of stderr */
-#define LOST_MS 1000 /* from a lost connection to the exit */
+#define DRAIN_MS 500   /* from the exit to the end of stderr */
+#define LINGER_MS 5000 /* from SUMMARY_ACK to the exit */
+#define LOST_MS 1000   /* from a lost connection to the exit */
 #define STDERR_BITE 16384
 
 static void slot_finish(struct slot *s);
@@ -227,6 +228,16 @@ lost_cb(void *ctx)
 }
 
 static void
+linger_cb(void *ctx)
+{
+	struct slot *s = ctx;
+
+	s->deadline = NULL;
+	slot_end(s, "timeout", "it did not end %d s after its summary",
+	    LINGER_MS / 1000);
+}
+
+static void
 wall_cb(void *ctx)
 {
 	struct slot *s = ctx;
@@ -284,6 +295,10 @@ slots_deliver(struct slots *all, const char *name, enum msg_type type,
 	r = peer_relay(s->peer, &s->addr, s->name, raw, len, &e);
 	if (r == 0) {
 		slot_answered(s, type);
+		/* Its work is done; its slot is for others. */
+		if (type == MSG_SUMMARY_ACK && s->deadline == NULL)
+			s->deadline = loop_timer_add(
+			    all->conf.loop, LINGER_MS, 0, linger_cb, s);
 		return;
 	}
 	if (r != -EHOSTUNREACH) {
