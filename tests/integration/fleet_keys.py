@@ -473,6 +473,48 @@ def others(box):
     end(host, "others")
 
 
+def unread(box):
+    """A host that asks for the same again and again and never reads."""
+    f = Fleet(box, "unread", "--local", "0")
+    hello = dict(HELLO, instance="u", profile=run_profile(f), name="u")
+    c = f.client()
+    c.s.settimeout(20)
+    c.send(b"", curve.pack(hello))
+    c.recv()
+    worker, assign = c.recv()
+    lib.equal(curve.unpack(assign)["t"], 11, "unread: it has work")
+    ready = curve.pack({"t": 20, "protocol": 1, "pid": 1, "layout": "copy"})
+    c.send(worker, ready)
+    try:
+        size = len(c.recv()[1])  # one answer, to know what it is worth
+    except curve.Closed:
+        lib.check(False, "unread: it may be READY", f.reasons())
+        return
+    asked, biggest = 0, 0
+    c.s.settimeout(3)
+    try:
+        while asked * size < 4 * MEMORY_MIB << 20:
+            c.s.sendall(b"".join(c.part(worker, 1) + c.part(ready)
+                                 for _ in range(200)))
+            asked += 200
+            biggest = max(biggest, f.biggest())
+    except OSError:
+        pass  # it is not read either, or was ended
+    lib.check(asked * size > MEMORY_MIB << 20 or asked > 200,
+              "unread: it could ask", asked)
+    lib.check(max(biggest, f.biggest()) < MEMORY_MIB,
+              "unread: what it does not read is bounded",
+              "%d MiB, %d asked for, of %d bytes" % (biggest, asked, size))
+    began = time.monotonic()
+    host = f.host(log=box.dir + "/unread.log")
+    lib.check(f.run.wait_event("host_up", 20, 2), "unread: another comes in")
+    lib.check(time.monotonic() - began < 15, "unread: it holds up nobody")
+    c.s.close()
+    f.finish("unread")
+    end(host, "unread")
+    print("unread: %d MiB at most, %d times %d bytes" % (biggest, asked, size))
+
+
 class Relay:
     """Bytes both ways, until cut() ends what is there."""
 
@@ -600,7 +642,7 @@ def keys_change(box):
 def main():
     with lib.Box() as box:
         for part in (key_files, endpoints, fixes, insecure, nobody, strangers,
-                     liars, others, cuts, keys_change):
+                     liars, others, unread, cuts, keys_change):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 began = time.monotonic()
                 part(box)
