@@ -152,7 +152,7 @@ class Host:
         self.heal_at = None
 
     def close(self):
-        self.process.terminate()
+        """After SIGTERM."""
         try:
             lib.equal(self.process.wait(20), 0, "%s ends" % self.name,
                       lib.read(self.log)[-3000:])
@@ -204,6 +204,8 @@ class Fleet:
                       lib.read(h.log)[-3000:])
 
     def close(self):
+        for h in self.hosts:
+            h.process.terminate()
         for h in self.hosts:
             h.close()
 
