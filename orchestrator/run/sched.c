@@ -23,6 +23,8 @@
 
 #define HOST_LOST "host lost"
 #define MAX_LOST 30
+/* To READY, or to more of the snapshot. Its host ends it after 30 s. */
+#define BEGIN_MS 120000
 #define SUBTASK_WALL_MS (6ull * 3600 * 1000)
 
 const char *
@@ -243,7 +245,7 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	w->host = h;
 	w->subtask = t;
 	w->attempt = t->attempts + 1;
-	w->start_ms = loop_now_ms();
+	w->start_ms = w->heard_ms = loop_now_ms();
 	m.u.assign.subtask = t->id;
 	m.u.assign.attempt = w->attempt;
 	m.u.assign.snapshot = r->snap.id;
@@ -372,6 +374,30 @@ sched_host_down(struct run *r, struct host *h, const char *why)
 	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next)
 		if (w->host == h)
 			drop_worker(r, w, HOST_LOST, why);
+	results_check(r);
+	sched_pump(r);
+}
+
+void
+sched_unanswered(struct run *r)
+{
+	struct worker *w, *next;
+	uint64_t now = loop_now_ms();
+	bool any = false;
+
+	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next) {
+		if (w->ready || host_address(w->host) == NULL ||
+		    now - w->heard_ms < BEGIN_MS)
+			continue;
+		/* Its slot is not free until the host says so. */
+		hosts_release(w->host);
+		hosts_ghost(w->host, w->name);
+		drop_worker(r, w, HOST_LOST,
+		    "its host has said nothing of it for 120 s");
+		any = true;
+	}
+	if (!any)
+		return;
 	results_check(r);
 	sched_pump(r);
 }

@@ -133,9 +133,17 @@ static const struct hosts_ops hosts_ops = {
 	.need = on_host_need,
 };
 
+static void
+on_tick(void *ctx)
+{
+	sched_unanswered(ctx);
+}
+
 int
 staff_run(struct run *r, const char *cache, struct err *e)
 {
+	struct loop_watch *tick =
+	    loop_timer_add(r->loop, 1000, 1000, on_tick, r);
 	struct hosts_opts o = { .run = store_id(r->store), .cache = cache };
 	char *log = path_join(store_dir(r->store), "host.log");
 	char *scratch = path_join(cache, "scratch"), *profile;
@@ -165,6 +173,7 @@ staff_run(struct run *r, const char *cache, struct err *e)
 	if (rc == 0)
 		while (r->phase != PHASE_END)
 			(void)loop_run(r->loop);
+	loop_del(r->loop, tick);
 	network_stop(r->network);
 	hosts_free(r->hosts);
 	r->hosts = NULL;

@@ -517,6 +517,34 @@ def unread(box):
     print("unread: %d MiB at most, %d times %d bytes" % (biggest, asked, size))
 
 
+def silent(box):
+    """A host that takes work and says nothing but that it lives."""
+    f = Fleet(box, "silent", "--local", "0")
+    c = f.client()
+    c.s.settimeout(20)
+    c.send(b"", curve.pack(dict(HELLO, instance="s", name="s",
+                                profile=run_profile(f))))
+    c.recv()
+    worker, assign = c.recv()
+    lib.equal(curve.unpack(assign)["t"], 11, "silent: it has work")
+    host = f.host(log=box.dir + "/silent.log")
+    began = time.monotonic()
+    while f.run.process.poll() is None and time.monotonic() < began + 180:
+        c.send(b"", curve.pack({"t": 2, "busy": 1}))
+        time.sleep(1)
+    r = f.finish("silent")
+    lost = [e["worker"] for e in r.all("worker_gone")
+            if "said nothing of it" in e.get("detail", "")]
+    lib.equal(lost, [worker.decode()], "silent: its attempt goes elsewhere", r)
+    lib.equal([e["host"] for e in r.all("assigned")].count("s"), 1,
+              "silent: and its slot gets nothing more", r)
+    c.s.close()
+    end(host, "silent")
+
+
+LONG = (silent,)  # fleet_silent_long.py
+
+
 class Relay:
     """Bytes both ways, until cut() ends what is there."""
 
@@ -573,7 +601,8 @@ def cuts(box):
     host = f.host(at="tcp://127.0.0.1:%d" % relay.port,
                   log=box.dir + "/cuts.log")
     for name in ("host_up", "worker_started", "planned"):
-        lib.check(f.run.wait_event(name, 20), "cut after " + name)
+        lib.check(f.run.wait_event(name, 20), "cut after " + name,
+                  lib.read(host.log)[-2000:] + str(f.run.lines[-12:]))
         relay.cut()
     r = f.finish("cuts")
     lib.equal(r.all("host_down"), [], "the host was never lost", r)
@@ -644,8 +673,9 @@ def keys_change(box):
 def main():
     with lib.Box() as box:
         for part in (key_files, endpoints, fixes, insecure, nobody, strangers,
-                     liars, others, unread, cuts, keys_change):
-            if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
+                     liars, others, unread, cuts, keys_change, *LONG):
+            if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
+                                                 part not in LONG):
                 began = time.monotonic()
                 part(box)
                 print("%-12s %.1f s" % (part.__name__,

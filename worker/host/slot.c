@@ -312,20 +312,6 @@ slots_deliver(struct slots *all, const char *name, enum msg_type type,
 		    loop_timer_add(all->conf.loop, LOST_MS, 0, lost_cb, s);
 }
 
-void
-slots_cancel(struct slots *all, const char *name, const char *why)
-{
-	struct slot *s;
-
-	TAILQ_FOREACH (s, &all->list, entry)
-		if (name == NULL || name[0] == '\0' ||
-		    strcmp(s->name, name) == 0)
-			slot_end(s, "cancelled", "%s", why);
-	intake_cancel(all->conf.intake, name, "cancelled", why);
-}
-
-/* --- the start ----------------------------------------------------------- */
-
 static bool
 is_name(const char *s)
 {
@@ -334,6 +320,26 @@ is_name(const char *s)
 	return len >= 1 && len <= PEER_WORKER_MAX &&
 	    strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
 }
+
+void
+slots_cancel(struct slots *all, const char *name, const char *why)
+{
+	struct slot *s;
+
+	/* Its ASSIGN was lost, or its end: who asks wants to know. */
+	if (name != NULL && name[0] != '\0' && slot_find(all, name) == NULL &&
+	    !intake_has(all->conf.intake, name) && is_name(name)) {
+		slot_send_exit(all, name, "cancelled", 0, "it is not here");
+		return;
+	}
+	TAILQ_FOREACH (s, &all->list, entry)
+		if (name == NULL || name[0] == '\0' ||
+		    strcmp(s->name, name) == 0)
+			slot_end(s, "cancelled", "%s", why);
+	intake_cancel(all->conf.intake, name, "cancelled", why);
+}
+
+/* --- the start ----------------------------------------------------------- */
 
 static struct slot *
 slot_create(struct slots *all, const char *name)
