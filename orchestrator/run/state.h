@@ -97,7 +97,7 @@ struct worker {
 	unsigned attempt;
 	uint64_t pid;
 	uint64_t start_ms;
-	uint64_t heard_ms; /* when something of it came */
+	uint64_t heard_ms;  /* when something of it came */
 	struct spend spend; /* accepted replies */
 	uint64_t tools;
 	uint64_t audit_seq; /* of its last act that was recorded */
