@@ -13,6 +13,7 @@
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/verify/apply.h"
+#include "orchestrator/verify/conflict.h"
 
 static int cmd_diff_main(int argc, char **argv);
 static int cmd_apply_main(int argc, char **argv);
@@ -110,10 +111,11 @@ apply(struct store *s, const char *repo, const char *branch)
 {
 	char *root = repo != NULL ? realpath(repo, NULL) : store_get(s, "repo");
 	struct err e = { 0 };
-	struct buf b;
+	struct buf b, why;
 	int r;
 
 	buf_init(&b, 64 << 20);
+	buf_init(&why, 64 << 10);
 	if (root == NULL)
 		r = err_set(&e, ERR_USAGE, "%s: no such directory",
 		    repo != NULL ? repo : "the run's tree");
@@ -123,6 +125,11 @@ apply(struct store *s, const char *repo, const char *branch)
 		    : apply_tree(root, b.data, b.len, &e);
 	if (r == 0)
 		(void)printf("applied to %s\n", branch != NULL ? branch : root);
+	else if (root != NULL && branch == NULL && b.len > 0)
+		conflict_describe(root, b.data, b.len, &why);
+	if (why.len > 0)
+		(void)fprintf(stderr, "%.*s", (int)why.len, buf_str(&why));
+	buf_clear(&why);
 	buf_clear(&b);
 	free(root);
 	if (r < 0 && e.code != ERR_NOTFOUND && e.code != ERR_USAGE) {

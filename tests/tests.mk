@@ -39,7 +39,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(FUZZ_SRCS))
 FUZZ_SECONDS ?= 60
 
 fuzz_objs = $(if $(findstring fuzz_agent_,$(1)),$(AGENT_OBJS)) \
-	$(if $(findstring fuzz_repair,$(1))$(findstring fuzz_narrow,$(1))$(findstring fuzz_sse,$(1))$(findstring fuzz_dialect,$(1))$(findstring fuzz_egress,$(1))$(findstring fuzz_hooks,$(1))$(findstring fuzz_monitor,$(1))$(findstring fuzz_fleet,$(1)),$(ORCH_OBJS))
+	$(if $(findstring fuzz_repair,$(1))$(findstring fuzz_narrow,$(1))$(findstring fuzz_sse,$(1))$(findstring fuzz_dialect,$(1))$(findstring fuzz_egress,$(1))$(findstring fuzz_hooks,$(1))$(findstring fuzz_monitor,$(1))$(findstring fuzz_fleet,$(1))$(findstring fuzz_conflict,$(1)),$(ORCH_OBJS))
 define fuzz_program
 $(BUILD)/tests/replay/$(1): $(BUILD)/tests/fuzz/$(1).o \
 		$(BUILD)/tests/fuzz/replay.o $(call fuzz_objs,$(1)) $(LIB_OBJS)

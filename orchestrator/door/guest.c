@@ -9,6 +9,10 @@
  * announced, and with CURVE that can't be seen from outside. But messages come
  * out in the order in which their bytes went in. So no more than WINDOW is put
  * in without anything coming out, and twice that is all that libzmq can hold.
+ *
+ * The other way it counts messages, not bytes. So we count what it was given
+ * and what came out, and a host that does not read leaves the rest in our link
+ * to the orchestrator, and then there, where it is bounded as well.
  */
 #include "common/compat.h"
 
@@ -33,7 +37,8 @@
 #include "proto/zmtp.h"
 
 #define WINDOW ((uint64_t)16 << 20)
-#define LINK_HIGH ((size_t)8 << 20) /* then nothing more is read */
+#define DOWN_MAX ((uint64_t)4 << 20) /* in libzmq, and one message more */
+#define LINK_HIGH ((size_t)8 << 20)  /* then nothing more is read */
 #define BUFFER 65536
 #define TICK_MS 500
 #define STUCK_MS 3000   /* WINDOW is full, and no message comes out */
@@ -60,6 +65,7 @@ struct guest {
 	struct flow up, down;
 	size_t swallow; /* of down: the greeting, which is said already */
 	struct zmtp_walk walk;
+	uint64_t inside;    /* bytes for the host that libzmq has */
 	uint64_t cost_seen; /* walk.cost when a message came out last */
 	uint64_t
 	    moved_ms; /* when there was room last; ending: when bytes came */
@@ -186,6 +192,7 @@ inner_cb(int fd, unsigned events, void *ctx)
 		leave(g, NULL);
 	if ((events & LOOP_IN) != 0 && g->down.len == 0 &&
 	    fill(g, &g->down, fd) > 0) {
+		g->inside -= g->down.len < g->inside ? g->down.len : g->inside;
 		if (g->ending)
 			g->moved_ms = loop_now_ms();
 		n = g->swallow < g->down.len ? g->swallow : g->down.len;
@@ -199,14 +206,28 @@ inner_cb(int fd, unsigned events, void *ctx)
 
 /* --- messages ------------------------------------------------------------ */
 
+/* A part as it comes out of libzmq: boxed, behind a head of 2 or 9 bytes. */
+static uint64_t
+part_size(const struct guest *g, size_t len)
+{
+	if (g->conf->keys != NULL)
+		len += 33;
+	return len + (len > UINT8_MAX ? 9 : 2);
+}
+
 static int
 link_frame(struct link *l unused_arg, const char *worker, const void *raw,
     size_t len, void *ctx)
 {
 	struct guest *g = ctx;
 	struct err e;
-	int r = peer_relay(g->server, &g->host, worker, raw, len, &e);
+	int r;
 
+	if (g->inside > DOWN_MAX)
+		return -EAGAIN; /* retry_cb() goes on */
+	r = peer_relay(g->server, &g->host, worker, raw, len, &e);
+	if (r == 0)
+		g->inside += part_size(g, strlen(worker)) + part_size(g, len);
 	if (r < 0 && r != -EAGAIN)
 		log_warn("%s: a message is lost: %s", g->conf->address, e.text);
 	return r == -EAGAIN ? r : 0;

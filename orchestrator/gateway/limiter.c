@@ -3,6 +3,8 @@
 #include "orchestrator/gateway/limiter.h"
 
 #define BACKOFF_BASE_MS 500
+#define PAUSE_MIN_MS 100
+#define PAUSE_MAX_MS 1000
 
 /* splitmix64 (Steele, Lea, Flood 2014). */
 static uint64_t
@@ -30,7 +32,12 @@ limiter_enter(struct limiter *l, uint64_t now_ms)
 		return l->closed_until_ms - now_ms;
 	if (l->in_flight >= (unsigned)l->width)
 		return UINT64_MAX;
+	if (now_ms < l->next_ms)
+		return l->next_ms - now_ms;
 	l->in_flight++;
+	if (l->pause_ms > 0)
+		l->next_ms = now_ms + l->pause_ms * 3 / 4 +
+		    next(&l->seed) % (l->pause_ms / 2 + 1);
 	return 0;
 }
 
@@ -45,6 +52,9 @@ limiter_leave(struct limiter *l, bool ok)
 	l->width += 1 / l->width;
 	if (l->width > l->max)
 		l->width = l->max;
+	l->pause_ms -= l->pause_ms / 8;
+	if (l->pause_ms < PAUSE_MIN_MS / 2)
+		l->pause_ms = l->next_ms = 0;
 }
 
 void
@@ -57,6 +67,11 @@ limiter_refused(struct limiter *l, uint64_t now_ms, uint64_t wait_ms)
 	if (now_ms >= l->closed_until_ms) {
 		l->strikes++;
 		l->width = l->width / 2 > 1 ? l->width / 2 : 1;
+		l->pause_ms *= 2;
+		if (l->pause_ms < PAUSE_MIN_MS)
+			l->pause_ms = PAUSE_MIN_MS;
+		if (l->pause_ms > PAUSE_MAX_MS)
+			l->pause_ms = PAUSE_MAX_MS;
 	}
 	if (until > l->closed_until_ms)
 		l->closed_until_ms = until;

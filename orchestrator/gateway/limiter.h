@@ -4,7 +4,10 @@
  *
  * A 429 or an overload closes the gate for everyone until the wait is over and
  * halves the width; each success widens it by a part of one, up to max
- * (additive increase, multiplicative decrease). Who waits is served in order.
+ * (additive increase, multiplicative decrease). Who waits is served in order,
+ * and after a refusal one by one, with a random pause that each refusal doubles
+ * and each success shortens: those who waited for the same moment would be
+ * refused together again.
  */
 #ifndef ORCHESTRATOR_GATEWAY_LIMITER_H
 #define ORCHESTRATOR_GATEWAY_LIMITER_H
@@ -15,8 +18,9 @@ struct limiter {
 	double width, max;
 	unsigned in_flight;
 	uint64_t closed_until_ms;
-	unsigned strikes; /* refusals in a row, over all requests */
-	uint64_t seed;    /* of the jitter */
+	uint64_t pause_ms, next_ms; /* between two; not before */
+	unsigned strikes;           /* refusals in a row, over all requests */
+	uint64_t seed;              /* of the jitter */
 };
 
 void limiter_init(struct limiter *l, unsigned max, uint64_t seed);

@@ -285,6 +285,7 @@ handle_msg(struct run *r, struct worker *w, const struct msg *m)
 
 	log_ids_get(&old);
 	set_ids(w, m);
+	w->heard_ms = loop_now_ms();
 	dispatch(r, w, m); /* w may be gone afterwards */
 	log_ids_set(&old);
 }

@@ -24,6 +24,7 @@
 #include "sandbox/lockdir.h"
 #include "sandbox/stage.h"
 
+#define TICK_MS 1000
 #define LOST_AFTER_MS 10000
 #define CUT_MS 3000 /* to connect again */
 #define POOR_MS 60000
@@ -115,6 +116,7 @@ static void
 free_host(struct host *h)
 {
 	strv_clear(&h->place.labels);
+	strv_clear(&h->ghosts);
 	free(h);
 }
 
@@ -182,7 +184,7 @@ add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	TAILQ_INSERT_TAIL(&hs->list, h, entry);
 	/* Given up long ago, or by an orchestrator before us. */
 	for (size_t i = 0; i < m->workers.n; i++)
-		hosts_stray(h, m->workers.v[i]);
+		hosts_ghost(h, m->workers.v[i]);
 	hs->ops->up(h, hs->ctx);
 }
 
@@ -233,6 +235,10 @@ hosts_take(struct host *h, const char *worker, const struct msg *m)
 	const struct hosts *hs = h->all;
 
 	h->seen_ms = loop_now_ms();
+	if (m->type == MSG_HEARTBEAT && h->place.full) {
+		h->place.full = false;
+		hs->ops->room(hs->ctx);
+	}
 	if (m->type == MSG_NEED)
 		hs->ops->need(h, &m->u.need, hs->ctx);
 	else if (m->type != MSG_HEARTBEAT && *worker != '\0')
@@ -275,6 +281,18 @@ static const struct peer_ops peer_ops = {
 	.accept_from = 1u << ROLE_HOST | 1u << ROLE_WORKER,
 };
 
+/* We did not run: what hosts said meanwhile is still to be read. */
+static void
+forgive(struct hosts *hs, uint64_t ms)
+{
+	struct host *h;
+
+	TAILQ_FOREACH (h, &hs->list, entry) {
+		h->seen_ms += ms;
+		h->cut_ms += ms;
+	}
+}
+
 static void
 on_tick(void *ctx)
 {
@@ -282,13 +300,16 @@ on_tick(void *ctx)
 	struct host *h, *next;
 	uint64_t now = loop_now_ms();
 
+	if (now - hs->tick_ms > 2 * TICK_MS)
+		forgive(hs, now - hs->tick_ms - TICK_MS);
+	hs->tick_ms = now;
 	TAILQ_FOREACH_SAFE (h, &hs->list, entry, next) {
 		if (h->place.draining && h->place.busy == 0)
 			hosts_lose(h, "it was drained", 0);
-		else if (now - h->seen_ms > LOST_AFTER_MS)
+		else if (now > h->seen_ms + LOST_AFTER_MS)
 			hosts_lose(h, "no heartbeat for 10 s", 0);
 		else if (h->is_remote && h->remote == NULL &&
-		    now - h->cut_ms > CUT_MS)
+		    now > h->cut_ms + CUT_MS)
 			hosts_lose(h, "its connection was cut 3 s ago", 0);
 	}
 }
@@ -341,7 +362,8 @@ hosts_create(struct loop *l, const struct hosts_opts *o,
 	if (r == 0 && o->listen != NULL)
 		r = remote_listen(hs, e);
 	if (r == 0)
-		hs->tick = loop_timer_add(l, 1000, 1000, on_tick, hs);
+		hs->tick = loop_timer_add(l, TICK_MS, TICK_MS, on_tick, hs);
+	hs->tick_ms = loop_now_ms();
 out:
 	if (r < 0) {
 		hosts_free(hs);

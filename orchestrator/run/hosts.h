@@ -35,6 +35,8 @@ struct hosts_ops {
 	 * allow-list, or "". */
 	void (*refused)(
 	    const char *address, const char *key, const char *why, void *ctx);
+	/* It may have room again. */
+	void (*room)(void *ctx);
 	/* It lacks a snapshot. */
 	void (*need)(struct host *h, const struct msg_need *m, void *ctx);
 };
@@ -78,6 +80,13 @@ const struct tcp_end *hosts_at(const struct hosts *hs);
 void hosts_drop(struct host *h, const char *why);
 /* It speaks of a worker that was given up: it is told to end it. */
 void hosts_stray(struct host *h, const char *worker);
+/* It brings a worker that was given up: that one is told to end, and has a slot
+ * until hosts_ghost_gone(). */
+void hosts_ghost(struct host *h, const char *worker);
+/* A worker's end is told; false: it was no such one. */
+bool hosts_ghost_gone(struct host *h, const char *worker);
+/* It refused a worker for want of a slot: it gets none until ops->room(). */
+void hosts_full(struct host *h);
 
 /* The best host for a subtask (placing.h), or NULL when none can take one. */
 struct host *hosts_free_slot(struct hosts *hs);

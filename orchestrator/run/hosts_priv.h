@@ -34,6 +34,7 @@ struct host {
 	char name[256], address[64], key[64], instance[INSTANCE];
 	struct placing place;
 	unsigned cpus;
+	struct strv ghosts; /* given up, and still in its slots */
 	unsigned strays;    /* messages of workers that are nobody's */
 	uint64_t strays_ms; /* counted since */
 	uint64_t cut_ms;    /* when the connection ended */
@@ -53,6 +54,7 @@ struct hosts {
 	void *ctx;
 	struct host_list list;
 	struct loop_watch *tick;
+	uint64_t tick_ms;
 	char *dir; /* of the socket */
 	int lock;  /* held while we live: dir is swept when we are gone */
 	char *endpoint;
@@ -79,6 +81,7 @@ void hosts_take(struct host *h, const char *worker, const struct msg *m);
 void hosts_lose(struct host *h, const char *why, int fatal_code);
 
 /* hosts_remote.c */
+void hosts_no_ghosts(struct host *h);
 int remote_listen(struct hosts *hs, struct err *e);
 int remote_send(
     struct remote *r, const char *worker, const struct msg *m, struct err *e);

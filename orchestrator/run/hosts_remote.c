@@ -77,6 +77,7 @@ remote_rejoin(struct hosts *hs, struct remote *r, const struct msg_hello *m)
 	r->host = h;
 	h->seen_ms = loop_now_ms();
 	(void)strlcpy(h->address, r->address, sizeof h->address);
+	hosts_no_ghosts(h); /* it says anew which there are */
 	if (old != NULL) {
 		/* Not closed yet: this one is explicitly put in its place. */
 		old->host = NULL;
@@ -284,4 +285,48 @@ hosts_stray(struct host *h, const char *worker)
 		return;
 	m.u.cancel.reason = "it was given up";
 	(void)hosts_send(h, worker, &m, NULL);
+}
+
+/* --- slots that are not free --------------------------------------------- */
+
+void
+hosts_ghost(struct host *h, const char *worker)
+{
+	if (!h->is_remote)
+		return;
+	if (!strv_has(&h->ghosts, worker)) {
+		strv_add(&h->ghosts, worker);
+		h->place.busy++;
+	}
+	hosts_stray(h, worker);
+}
+
+bool
+hosts_ghost_gone(struct host *h, const char *worker)
+{
+	struct strv *g = &h->ghosts;
+	size_t i;
+
+	for (i = 0; i < g->n && strcmp(g->v[i], worker) != 0; i++)
+		;
+	if (i == g->n)
+		return false;
+	free(g->v[i]);
+	g->v[i] = g->v[--g->n];
+	g->v[g->n] = NULL;
+	hosts_release(h);
+	return true;
+}
+
+void
+hosts_no_ghosts(struct host *h)
+{
+	while (h->ghosts.n > 0)
+		(void)hosts_ghost_gone(h, h->ghosts.v[0]);
+}
+
+void
+hosts_full(struct host *h)
+{
+	h->place.full = true;
 }

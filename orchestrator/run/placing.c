@@ -25,7 +25,8 @@ placing_fits(const struct placing *p, const struct placing_want *w)
 static bool
 can_take(const struct placing *p, const struct placing_want *w)
 {
-	return !p->draining && p->busy < p->slots && placing_fits(p, w) &&
+	return !p->draining && !p->full && p->busy < p->slots &&
+	    placing_fits(p, w) &&
 	    (p->busy == 0 || memory_left(p, w) >= w->memory_mib);
 }
 

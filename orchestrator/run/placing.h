@@ -2,8 +2,8 @@
  * placing.h - which host gets a subtask. Pure.
  *
  * A host can take it when it has a free slot and the labels that are wanted, is
- * not draining, and has the memory: the subtask's limit beside those of what
- * runs there. A host where nothing runs takes any subtask: the limit is a
+ * not draining or full, and has the memory: the subtask's limit beside those of
+ * what runs there. A host where nothing runs takes any subtask: the limit is a
  * limit, not a need. Of those that can, one that has the snapshot is taken,
  * then the one with the most free slots, then with the most memory left, then
  * the first.
@@ -18,6 +18,7 @@ struct placing {
 	uint64_t memory_mib; /* 0: not known */
 	struct strv labels;
 	bool draining;
+	bool full; /* it says so, whatever busy is */
 	bool has_snapshot;
 };
 

@@ -369,7 +369,9 @@ resume_load(struct run *r, struct err *e)
 	r->next_worker = store_last_worker(r->store);
 	r->loading = true;
 	r->phase = PHASE_BASELINE;
-	rc = store_subtasks(r->store, on_row, r, e);
+	rc = store_attempts_lost(r->store, "orchestrator lost", e);
+	if (rc == 0)
+		rc = store_subtasks(r->store, on_row, r, e);
 	TAILQ_FOREACH (t, &r->subtasks, entry)
 		if (t->reopened && rc == 0)
 			rc = store_reopen(r->store, t->id, e);

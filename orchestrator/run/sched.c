@@ -23,6 +23,8 @@
 
 #define HOST_LOST "host lost"
 #define MAX_LOST 30
+/* To READY, or to more of the snapshot. Its host ends it after 30 s. */
+#define BEGIN_MS 120000
 #define SUBTASK_WALL_MS (6ull * 3600 * 1000)
 
 const char *
@@ -243,7 +245,7 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	w->host = h;
 	w->subtask = t;
 	w->attempt = t->attempts + 1;
-	w->start_ms = loop_now_ms();
+	w->start_ms = w->heard_ms = loop_now_ms();
 	m.u.assign.subtask = t->id;
 	m.u.assign.attempt = w->attempt;
 	m.u.assign.snapshot = r->snap.id;
@@ -255,7 +257,15 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	m.u.assign.cache = t->kind == KIND_EXPLORE || t->kind == KIND_TOOL;
 	m.u.assign.parallel = sched_parallel_of(r, t);
 	limits_assign(&r->profile, &m.u.assign);
+	/* On record first: started anew, we must not give this name again. */
+	if ((rc = store_attempt(r->store, t->id, w->attempt, w->name,
+		 "assigned", run_now(r), e)) < 0) {
+		free(w);
+		run_end(r, EXIT_FATAL, "error", "%s", e->text);
+		return rc;
+	}
 	if ((rc = hosts_assign(h, w->name, &m, e)) < 0) {
+		(void)store_attempt_drop(r->store, t->id, w->attempt, NULL);
 		free(w);
 		return rc;
 	}
@@ -263,8 +273,6 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	t->state = SUBTASK_RUNNING;
 	TAILQ_INSERT_TAIL(&r->workers, w, entry);
 	save(r, t);
-	(void)store_attempt(
-	    r->store, t->id, w->attempt, w->name, "assigned", run_now(r), NULL);
 	if (t->kind == KIND_VERIFY)
 		run_event(r, "verify_started",
 		    json_pack("{s:s, s:s, s:s}", "worker", w->name, "subtask",
@@ -338,6 +346,7 @@ sched_worker_exit(
 	struct subtask *t = w->subtask;
 	bool early = t->state == SUBTASK_RUNNING && !w->summary && !w->ready;
 	bool drains = strcmp(m->reason, "draining") == 0;
+	bool full = strcmp(m->reason, "full") == 0;
 	bool lost, elsewhere = false;
 
 	hosts_release(w->host);
@@ -345,6 +354,9 @@ sched_worker_exit(
 	 * that happens all the time. */
 	if (drains && early) {
 		hosts_drains(w->host);
+		t->attempts_before += t->attempts < MAX_LOST;
+	} else if (full && early) {
+		hosts_full(w->host);
 		t->attempts_before += t->attempts < MAX_LOST;
 	} else if (t->state == SUBTASK_RUNNING && !w->summary && !w->ended) {
 		elsewhere = hosts_fault(w->host);
@@ -370,6 +382,30 @@ sched_host_down(struct run *r, struct host *h, const char *why)
 	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next)
 		if (w->host == h)
 			drop_worker(r, w, HOST_LOST, why);
+	results_check(r);
+	sched_pump(r);
+}
+
+void
+sched_unanswered(struct run *r)
+{
+	struct worker *w, *next;
+	uint64_t now = loop_now_ms();
+	bool any = false;
+
+	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next) {
+		if (w->ready || host_address(w->host) == NULL ||
+		    now - w->heard_ms < BEGIN_MS)
+			continue;
+		/* Its slot is not free until the host says so. */
+		hosts_release(w->host);
+		hosts_ghost(w->host, w->name);
+		drop_worker(r, w, HOST_LOST,
+		    "its host has said nothing of it for 120 s");
+		any = true;
+	}
+	if (!any)
+		return;
 	results_check(r);
 	sched_pump(r);
 }
@@ -403,7 +439,7 @@ sched_host_back(struct run *r, struct host *h, const struct msg_strs *workers)
 	for (i = 0; i < workers->n; i++)
 		if ((w = sched_worker(r, workers->v[i])) == NULL ||
 		    w->host != h)
-			hosts_stray(h, workers->v[i]);
+			hosts_ghost(h, workers->v[i]);
 	results_check(r);
 	sched_pump(r);
 }

@@ -65,6 +65,12 @@ on_host_down(struct host *h, const char *why, int fatal_code, void *ctx)
 }
 
 static void
+on_host_room(void *ctx)
+{
+	sched_pump(ctx);
+}
+
+static void
 on_host_need(struct host *h, const struct msg_need *m, void *ctx)
 {
 	struct run *r = ctx;
@@ -99,6 +105,11 @@ on_host_msg(struct host *h, const char *worker, const struct msg *m, void *ctx)
 		hosts_drop(h, "it speaks for a worker that never was");
 		return;
 	}
+	if (w == NULL && m->type == MSG_WORKER_EXIT) {
+		if (hosts_ghost_gone(h, worker))
+			sched_pump(r);
+		return;
+	}
 	if (w == NULL) {
 		log_debug(
 		    "%s from unknown worker %s", msg_name(m->type), worker);
@@ -118,12 +129,21 @@ static const struct hosts_ops hosts_ops = {
 	.msg = on_host_msg,
 	.back = on_host_back,
 	.refused = on_host_refused,
+	.room = on_host_room,
 	.need = on_host_need,
 };
+
+static void
+on_tick(void *ctx)
+{
+	sched_unanswered(ctx);
+}
 
 int
 staff_run(struct run *r, const char *cache, struct err *e)
 {
+	struct loop_watch *tick =
+	    loop_timer_add(r->loop, 1000, 1000, on_tick, r);
 	struct hosts_opts o = { .run = store_id(r->store), .cache = cache };
 	char *log = path_join(store_dir(r->store), "host.log");
 	char *scratch = path_join(cache, "scratch"), *profile;
@@ -153,6 +173,7 @@ staff_run(struct run *r, const char *cache, struct err *e)
 	if (rc == 0)
 		while (r->phase != PHASE_END)
 			(void)loop_run(r->loop);
+	loop_del(r->loop, tick);
 	network_stop(r->network);
 	hosts_free(r->hosts);
 	r->hosts = NULL;

@@ -97,6 +97,7 @@ struct worker {
 	unsigned attempt;
 	uint64_t pid;
 	uint64_t start_ms;
+	uint64_t heard_ms;  /* when something of it came */
 	struct spend spend; /* accepted replies */
 	uint64_t tools;
 	uint64_t audit_seq; /* of its last act that was recorded */
@@ -206,6 +207,9 @@ bool sched_was_worker(const struct run *r, const char *name);
 void sched_worker_exit(
     struct run *r, struct worker *w, const struct msg_worker_exit *m);
 void sched_host_down(struct run *r, struct host *h, const char *why);
+/* Workers of other machines' hosts that never came up go elsewhere. Once a
+ * second. */
+void sched_unanswered(struct run *r);
 /* It was cut off, and has these workers now: the others are gone, or never
  * came to be; those that are not ours any more it is told to end. */
 void sched_host_back(

@@ -150,6 +150,36 @@ write_line(struct audit *a, double t, const char *worker, const char *act,
 	return save_head(a, e);
 }
 
+/* The torn line at the end, from there to size, goes to a file of its own:
+ * nothing that was written is thrown away. */
+static int
+set_aside(const struct audit *a, off_t from, off_t size, struct err *e)
+{
+	size_t len = (size_t)(size - from);
+	char *path = path_join(a->dir, "audit.torn"), *text;
+	int fd = -1, r = 0;
+
+	if (len > MAX_LINE * 2)
+		len = MAX_LINE * 2; /* no line of ours */
+	text = xmalloc(len + 1);
+	if (pread(a->fd, text, len, from) != (ssize_t)len)
+		r = err_set(e, -EIO, "audit: the torn line can't be read");
+	text[len] = '\n';
+	if (r == 0 &&
+	    (fd = open(path,
+		 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+		 0600)) < 0)
+		r = err_set(e, -errno, "%s: %s", path, strerror(errno));
+	if (r == 0 && (r = fd_write_all(fd, text, len + 1)) < 0)
+		r = err_set(e, r, "%s: %s", path, err_str(r));
+	if (r == 0 && ftruncate(a->fd, from) < 0)
+		r = err_set(e, -errno, "audit: %s", strerror(errno));
+	fd_close(&fd);
+	free(text);
+	free(path);
+	return r;
+}
+
 /* What a crash left is mended when the chain is taken up again, and the line
  * after it says so. */
 static void
@@ -157,7 +187,8 @@ note_repair(struct audit *a, size_t torn, bool unknown)
 {
 	if (torn > 0)
 		(void)snprintf(a->repaired, sizeof a->repaired,
-		    "a crash left %zu bytes of a line at the end: they are gone",
+		    "a crash left %zu bytes of a line at the end: they are in "
+		    "audit.torn",
 		    torn);
 	else if (unknown)
 		(void)snprintf(a->repaired, sizeof a->repaired,
@@ -279,11 +310,13 @@ static int
 carry_on(struct audit *a, struct err *e)
 {
 	struct chain c;
+	int r;
 
 	if (read_chain(a, &c, e) < 0)
 		return err_prefix(e, "the audit chain");
-	if (c.rest > 0 && ftruncate(a->fd, (off_t)c.used) < 0)
-		return err_set(e, -errno, "audit: %s", strerror(errno));
+	if (c.rest > 0 &&
+	    (r = set_aside(a, (off_t)c.used, (off_t)(c.used + c.rest), e)) < 0)
+		return r;
 	a->n = c.n;
 	memcpy(a->head, c.last, sizeof a->head);
 	note_repair(a, c.rest, c.n > c.want);
@@ -300,7 +333,7 @@ audit_open(struct store *s, struct audit **ret, struct err *e)
 	a->store = s;
 	a->dir = xstrdup(store_dir(s));
 	a->head_fd = -1;
-	a->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	a->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (a->fd < 0)
 		r = err_set(e, -errno, "%s: %s", path, strerror(errno));
 	else
@@ -400,9 +433,8 @@ catch_up(struct audit *a, struct err *e)
 	if (a->size == st.st_size && a->size > 0)
 		return 0;
 	if ((r = last_line(a, st.st_size, &line, &len, &end, e)) == 0 &&
-	    (r = take_last(a, line, len, &unknown, e)) == 0 &&
-	    end < st.st_size && ftruncate(a->fd, end) < 0)
-		r = err_set(e, -errno, "audit: %s", strerror(errno));
+	    (r = take_last(a, line, len, &unknown, e)) == 0 && end < st.st_size)
+		r = set_aside(a, end, st.st_size, e);
 	if (r == 0)
 		note_repair(a, (size_t)(st.st_size - end), unknown);
 	free(line);

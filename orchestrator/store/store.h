@@ -76,6 +76,11 @@ int store_subtask(struct store *s, const char *id, const char *kind,
     struct err *e);
 int store_attempt(struct store *s, const char *subtask, unsigned attempt,
     const char *worker, const char *state, double t, struct err *e);
+/* It never was given to anybody. */
+int store_attempt_drop(
+    struct store *s, const char *subtask, unsigned attempt, struct err *e);
+/* Attempts that are under way get this state: who knew of them is dead. */
+int store_attempts_lost(struct store *s, const char *state, struct err *e);
 /* The first summary of a subtask is kept; a later one changes nothing and
  * returns 1. */
 int store_summary(struct store *s, const char *subtask, unsigned attempt,

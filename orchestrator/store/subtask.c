@@ -32,6 +32,26 @@ store_attempt(struct store *s, const char *subtask, unsigned attempt,
 }
 
 int
+store_attempt_drop(
+    struct store *s, const char *subtask, unsigned attempt, struct err *e)
+{
+	int r = store_exec(s, e,
+	    "DELETE FROM attempt WHERE subtask=? AND attempt=?", "si", subtask,
+	    (int64_t)attempt);
+
+	return r < 0 ? r : 0;
+}
+
+int
+store_attempts_lost(struct store *s, const char *state, struct err *e)
+{
+	int r = store_exec(s, e,
+	    "UPDATE attempt SET state=? WHERE state='assigned'", "s", state);
+
+	return r < 0 ? r : 0;
+}
+
+int
 store_summary(struct store *s, const char *subtask, unsigned attempt,
     const char *worker, double t, const char *body, const void *patch,
     size_t patch_len, struct err *e)

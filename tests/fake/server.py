@@ -7,7 +7,7 @@ OpenAI Chat Completions    POST .../chat/completions
 OpenAI Responses           POST .../responses
 Anthropic Messages         POST .../messages, .../messages/count_tokens
                            GET  .../models
-                           GET  /_stats    {"sums": {}, "records": []}
+                           GET  /_stats    {"sums": {}, "clock": s, "records": []}
                            GET  /_stats/sums
 
 The turn comes out of the history in the request: a client that drops history
@@ -70,6 +70,7 @@ class Server:
         self.began = time.monotonic()
         self.times = {}         # (conversation, turn): faults of it so far
         self.n_calls = 0
+        self.last_second = []   # when calls were let through
         self.stopping = asyncio.Event()
 
     def setting(self, name, default=None):
@@ -112,7 +113,7 @@ class Server:
         return request.keep_alive and not out.closed
 
     async def show_stats(self, request, out):
-        data = {"sums": self.stats.sums}
+        data = {"sums": self.stats.sums, "clock": self.clock()}
         if request.path == "/_stats":
             data["records"] = self.stats.records
         await out.body(200, [JSON], dump(data))
@@ -261,6 +262,7 @@ class Server:
                       prompt_bytes=0, prefix_bytes=0, new_bytes=0,
                       continues=None, seq=self.n_calls)
         self.n_calls += 1
+        self.check_rate()
         req, text = self.parse(request, api)
         self.check_model(req, api)
         api.check(req, self.setting("allow", ()))
@@ -309,6 +311,15 @@ class Server:
                 return ours[1]
         return stats.sha256("\n".join(
             (api.NAME, talk.system, talk.first)).encode())[:8]
+
+    def check_rate(self):
+        most, now = self.options.per_second, self.clock()
+        self.last_second = [t for t in self.last_second if t > now - 1]
+        if most is not None and len(self.last_second) >= most:
+            status, kind, code, message = faults.INSTEAD["429"]
+            raise Refused(status, message, kind, code=code,
+                          headers=[("Retry-After", "1")])
+        self.last_second.append(now)
 
     def check_model(self, req, api):
         names = self.setting("models")
@@ -485,6 +496,7 @@ def parse_options():
     p.add_argument("--window", type=int, help="tokens")
     p.add_argument("--max-output", type=int, help="tokens")
     p.add_argument("--retry-after", help="seconds, with 429")
+    p.add_argument("--per-second", type=float, help="requests; more are 429")
     p.add_argument("--stall", type=float, default=30, help="seconds")
     p.add_argument("--overlong", type=int, default=20 << 20, help="bytes")
     p.add_argument("--max-body", type=int, default=32 << 20, help="bytes")

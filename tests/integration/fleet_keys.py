@@ -25,10 +25,10 @@ def host_program(box):
 class Fleet:
     """A run that listens, and its keys."""
 
-    def __init__(self, box, name, *args, at="tcp://127.0.0.1:*", keys=True):
+    def __init__(self, box, name, *args, at="tcp://127.0.0.1:*", files=lib.SMALL):
         self.box = box
         self.keys = os.path.join(box.home, ".config/foray/keys")
-        self.repo = box.repo(name, lib.SMALL)
+        self.repo = box.repo(name, files)
         self.run = box.start(self.repo, "-t", lib.SMALL_TEST, "-n", "2",
                              "--listen", at, *args)
         found = self.run.wait_event("listening", 30)
@@ -626,6 +626,78 @@ def no_fix(box):
         lib.check(r.status not in (0, None), path + ": the run's status", r)
 
 
+def unread(box):
+    """A host that asks for the same again and again and never reads."""
+    # The names of all tests are in a TASK: it is large.
+    f = Fleet(box, "unread", "--local", "0", files=dict(lib.SMALL, **{
+        "tests/test_%04d_%s.sh" % (n, "x" * 150): "" for n in range(1000)}))
+    hello = dict(HELLO, instance="u", profile=run_profile(f), name="u")
+    c = f.client()
+    c.s.settimeout(20)
+    c.send(b"", curve.pack(hello))
+    c.recv()
+    worker, assign = c.recv()
+    lib.equal(curve.unpack(assign)["t"], 11, "unread: it has work")
+    ready = curve.pack({"t": 20, "protocol": 1, "pid": 1, "layout": "copy"})
+    c.send(worker, ready)
+    try:
+        size = len(c.recv()[1])  # one answer, to know what it is worth
+    except curve.Closed:
+        lib.check(False, "unread: it may be READY", f.reasons())
+        return
+    asked, biggest = 0, 0
+    c.s.settimeout(3)
+    try:
+        while asked * size < 2 * MEMORY_MIB << 20:
+            c.s.sendall(b"".join(c.part(worker, 1) + c.part(ready)
+                                 for _ in range(50)))
+            asked += 50
+            biggest = max(biggest, f.biggest())
+    except OSError:
+        pass  # it is not read either, or was ended
+    lib.check(asked * size >= 2 * MEMORY_MIB << 20,
+              "unread: it could ask", asked)
+    lib.check(max(biggest, f.biggest()) < MEMORY_MIB,
+              "unread: what it does not read is bounded",
+              "%d MiB, %d asked for, of %d bytes" % (biggest, asked, size))
+    began = time.monotonic()
+    host = f.host(log=box.dir + "/unread.log")
+    lib.check(f.run.wait_event("host_up", 20, 2), "unread: another comes in")
+    lib.check(time.monotonic() - began < 15, "unread: it holds up nobody")
+    c.s.close()
+    f.finish("unread")
+    end(host, "unread")
+    print("unread: %d MiB at most, %d times %d bytes" % (biggest, asked, size))
+
+
+def silent(box):
+    """A host that takes work and says nothing but that it lives."""
+    f = Fleet(box, "silent", "--local", "0")
+    c = f.client()
+    c.s.settimeout(20)
+    c.send(b"", curve.pack(dict(HELLO, instance="s", name="s",
+                                profile=run_profile(f))))
+    c.recv()
+    worker, assign = c.recv()
+    lib.equal(curve.unpack(assign)["t"], 11, "silent: it has work")
+    host = f.host(log=box.dir + "/silent.log")
+    began = time.monotonic()
+    while f.run.process.poll() is None and time.monotonic() < began + 180:
+        c.send(b"", curve.pack({"t": 2, "busy": 1}))
+        time.sleep(1)
+    r = f.finish("silent")
+    lost = [e["worker"] for e in r.all("worker_gone")
+            if "said nothing of it" in e.get("detail", "")]
+    lib.equal(lost, [worker.decode()], "silent: its attempt goes elsewhere", r)
+    lib.equal([e["host"] for e in r.all("assigned")].count("s"), 1,
+              "silent: and its slot gets nothing more", r)
+    c.s.close()
+    end(host, "silent")
+
+
+LONG = (silent,)  # fleet_silent_long.py
+
+
 class Relay:
     """Bytes both ways, until cut() ends what is there."""
 
@@ -682,7 +754,8 @@ def cuts(box):
     host = f.host(at="tcp://127.0.0.1:%d" % relay.port,
                   log=box.dir + "/cuts.log")
     for name in ("host_up", "worker_started", "planned"):
-        lib.check(f.run.wait_event(name, 20), "cut after " + name)
+        lib.check(f.run.wait_event(name, 20), "cut after " + name,
+                  lib.read(host.log)[-2000:] + str(f.run.lines[-12:]))
         relay.cut()
     r = f.finish("cuts")
     lib.equal(r.all("host_down"), [], "the host was never lost", r)
@@ -753,9 +826,10 @@ def keys_change(box):
 def main():
     with lib.Box() as box:
         for part in (key_files, endpoints, fixes, insecure, nobody, strangers,
-                     liars, others, black_holes, large, no_fix,
-                     cuts, keys_change):
-            if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
+                     liars, others, unread, black_holes, large, no_fix,
+                     cuts, keys_change, *LONG):
+            if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
+                                                 part not in LONG):
                 began = time.monotonic()
                 part(box)
                 print("%-12s %.1f s" % (part.__name__,

@@ -366,6 +366,7 @@ static void
 test_limiter(void **state unused_arg)
 {
 	struct limiter l;
+	uint64_t now = 1100, ms;
 
 	limiter_init(&l, 8, 1);
 	for (int i = 0; i < 8; i++)
@@ -378,9 +379,15 @@ test_limiter(void **state unused_arg)
 	assert_int_equal(limiter_enter(&l, 100), 1000);
 	for (int i = 0; i < 8; i++)
 		limiter_leave(&l, false);
-	for (int i = 0; i < 4; i++)
-		assert_int_equal(limiter_enter(&l, 1100), 0);
-	assert_true(limiter_enter(&l, 1100) == UINT64_MAX);
+	/* H-007: not all at once, but each a random while after the other. */
+	assert_int_equal(limiter_enter(&l, now), 0);
+	for (int i = 1; i < 4; i++) {
+		ms = limiter_enter(&l, now);
+		assert_in_range(ms, 75, 125);
+		now += ms;
+		assert_int_equal(limiter_enter(&l, now), 0);
+	}
+	assert_true(limiter_enter(&l, now) == UINT64_MAX);
 	for (int i = 0; i < 4; i++)
 		limiter_leave(&l, true);
 	assert_int_equal(l.strikes, 0);

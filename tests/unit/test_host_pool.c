@@ -169,7 +169,7 @@ test_other(void **state)
 	spares(&b, 0);
 	/* All three slots have real ones. */
 	bed_assign(&b, "w4", 60000);
-	bed_wait_exit(&b, "w4", "start", "no free slot");
+	bed_wait_exit(&b, "w4", "full", "no free slot");
 	for (i = 1; i <= 3; i++) {
 		char name[8];
 

@@ -114,6 +114,29 @@ test_drain(void **state)
 	bed_close(&b);
 }
 
+/* H-005: one that has told its summary and does not end is ended, and its slot
+ * is free. */
+static void
+test_linger(void **state)
+{
+	struct msg ack = { .type = MSG_SUMMARY_ACK };
+	uint64_t start;
+	struct bed b;
+
+	(void)state;
+	bed_open(&b);
+	bed_start_wait(&b);
+	bed_assign(&b, "linger", 60000);
+	bed_wait(&b, MSG_READY, "linger");
+	ack.u.summary_ack.subtask = "sub";
+	start = loop_now_ms();
+	bed_send(&b, "linger", &ack);
+	bed_wait_exit(&b, "linger", "timeout", "after its summary");
+	assert_true(loop_now_ms() - start < 10000);
+	quit_host(&b);
+	bed_close(&b);
+}
+
 /* --- workers that behave ------------------------------------------------- */
 
 static void
@@ -188,7 +211,7 @@ test_slots(void **state)
 	bed_assign(&b, "good-2", 60000);
 	bed_assign(&b, "good-3", 60000);
 	bed_assign(&b, "good-4", 60000);
-	bed_wait_exit(&b, "good-4", "start", "no free slot");
+	bed_wait_exit(&b, "good-4", "full", "no free slot");
 	for (i = 1; i <= 3; i++) {
 		char name[16];
 
@@ -496,6 +519,7 @@ main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_drain),
+		cmocka_unit_test(test_linger),
 		cmocka_unit_test(test_ready),
 		cmocka_unit_test(test_nothing_leaks),
 		cmocka_unit_test(test_slots),

@@ -69,7 +69,8 @@ tw_msg_cb(struct peer *p, const struct peer_addr *from, const char *worker,
 	(void)len;
 	if (m->type == MSG_TASK)
 		tw_progress(w, p, msg_str(m->u.task.prompt));
-	else if (m->type == MSG_SUMMARY_ACK)
+	else if (m->type == MSG_SUMMARY_ACK &&
+	    strncmp(w->name, "linger", 6) != 0)
 		loop_stop(w->loop, 0);
 }
 

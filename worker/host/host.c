@@ -39,6 +39,8 @@
 
 #define TICK_MS 1000
 #define SILENCE_MS 5000   /* then HELLO is said again */
+#define CUT_MS 5000       /* without a connection: what runs was given up */
+#define LOST_MS 30000     /* or without a word */
 #define TOLD_MS 3000      /* for the answer to HELLO with draining */
 #define END_MS 700        /* for the end, when we are told to go at once */
 #define END_QUIET_MS 5000 /* for the end after DRAIN */
@@ -143,6 +145,22 @@ host_drain(struct host *h, const char *why)
 
 /* --- time and signals ---------------------------------------------------- */
 
+/* Nobody waits for what runs here: an orchestrator that lives gave it up after
+ * 3 s without a connection or 10 s without a heartbeat, and one that is started
+ * anew begins anew. (The host of the same machine dies with its own.) */
+static void
+end_forsaken(struct host *h, uint64_t now)
+{
+	bool cut = h->link != SHAKE_UP && now - h->cut_ms >= CUT_MS;
+
+	if (!tcp_is(h->place->endpoint) || slots_busy(h->slots) == 0 ||
+	    (!cut && now - h->heard_ms < LOST_MS))
+		return;
+	slots_cancel(h->slots, NULL,
+	    cut ? "the connection to the orchestrator is gone for 5 s"
+		: "the orchestrator is silent for 30 s");
+}
+
 static void
 tick_cb(void *ctx)
 {
@@ -150,6 +168,7 @@ tick_cb(void *ctx)
 	uint64_t now = loop_now_ms();
 
 	reap_orphans(h->reaper);
+	end_forsaken(h, now);
 	if (h->run[0] == '\0' ||
 	    (now - h->heard_ms >= SILENCE_MS &&
 		now - h->hello_ms >= SILENCE_MS))

@@ -40,6 +40,7 @@ struct host {
 	uint64_t drain_at, term_ms;
 	bool at_once; /* told to go */
 	uint64_t heard_ms;
+	uint64_t cut_ms; /* when the connection that stood ended */
 	uint64_t hello_ms;
 	struct log_budget lines; /* of what the orchestrator sends */
 	uint64_t idle_ms;        /* since when no worker runs */

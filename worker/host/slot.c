@@ -24,8 +24,9 @@
 #include "worker/host/slot_int.h"
 
 #define READY_MS 30000
-#define DRAIN_MS 500 /* from the exit to the end of stderr */
-#define LOST_MS 1000 /* from a lost connection to the exit */
+#define DRAIN_MS 500   /* from the exit to the end of stderr */
+#define LINGER_MS 5000 /* from SUMMARY_ACK to the exit */
+#define LOST_MS 1000   /* from a lost connection to the exit */
 #define STDERR_BITE 16384
 
 static void slot_finish(struct slot *s);
@@ -227,6 +228,16 @@ lost_cb(void *ctx)
 }
 
 static void
+linger_cb(void *ctx)
+{
+	struct slot *s = ctx;
+
+	s->deadline = NULL;
+	slot_end(s, "timeout", "it did not end %d s after its summary",
+	    LINGER_MS / 1000);
+}
+
+static void
 wall_cb(void *ctx)
 {
 	struct slot *s = ctx;
@@ -284,6 +295,10 @@ slots_deliver(struct slots *all, const char *name, enum msg_type type,
 	r = peer_relay(s->peer, &s->addr, s->name, raw, len, &e);
 	if (r == 0) {
 		slot_answered(s, type);
+		/* Its work is done; its slot is for others. */
+		if (type == MSG_SUMMARY_ACK && s->deadline == NULL)
+			s->deadline = loop_timer_add(
+			    all->conf.loop, LINGER_MS, 0, linger_cb, s);
 		return;
 	}
 	if (r != -EHOSTUNREACH) {
@@ -297,20 +312,6 @@ slots_deliver(struct slots *all, const char *name, enum msg_type type,
 		    loop_timer_add(all->conf.loop, LOST_MS, 0, lost_cb, s);
 }
 
-void
-slots_cancel(struct slots *all, const char *name, const char *why)
-{
-	struct slot *s;
-
-	TAILQ_FOREACH (s, &all->list, entry)
-		if (name == NULL || name[0] == '\0' ||
-		    strcmp(s->name, name) == 0)
-			slot_end(s, "cancelled", "%s", why);
-	intake_cancel(all->conf.intake, name, "cancelled", why);
-}
-
-/* --- the start ----------------------------------------------------------- */
-
 static bool
 is_name(const char *s)
 {
@@ -319,6 +320,26 @@ is_name(const char *s)
 	return len >= 1 && len <= PEER_WORKER_MAX &&
 	    strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
 }
+
+void
+slots_cancel(struct slots *all, const char *name, const char *why)
+{
+	struct slot *s;
+
+	/* Its ASSIGN was lost, or its end: who asks wants to know. */
+	if (name != NULL && name[0] != '\0' && slot_find(all, name) == NULL &&
+	    !intake_has(all->conf.intake, name) && is_name(name)) {
+		slot_send_exit(all, name, "cancelled", 0, "it is not here");
+		return;
+	}
+	TAILQ_FOREACH (s, &all->list, entry)
+		if (name == NULL || name[0] == '\0' ||
+		    strcmp(s->name, name) == 0)
+			slot_end(s, "cancelled", "%s", why);
+	intake_cancel(all->conf.intake, name, "cancelled", why);
+}
+
+/* --- the start ----------------------------------------------------------- */
 
 static struct slot *
 slot_create(struct slots *all, const char *name)
@@ -433,7 +454,7 @@ slots_assign(struct slots *all, const char *name, const struct msg_assign *a)
 		return;
 	}
 	if (slots_busy(all) >= all->conf.max) {
-		slots_refuse(all, name, "start", "no free slot");
+		slots_refuse(all, name, "full", "no free slot");
 		return;
 	}
 	if (intake_take(all->conf.intake, name, a))

@@ -3,6 +3,11 @@
  *
  * A worker has one question open at a time, and asks it again by itself after a
  * while. The host asks it again at once, since it knows of the cut.
+ *
+ * Which question an answer is for can't be told here: after a cut two come for
+ * one, and the second must not pass for the answer to the next. So the last
+ * question is kept until there is another. To be asked what was answered costs
+ * the orchestrator a message; only a page is not fetched twice.
  */
 #include "common/compat.h"
 
@@ -24,7 +29,7 @@ slot_remember(struct slot *s, enum msg_type type, const void *raw, size_t len)
 void
 slot_answered(struct slot *s, enum msg_type type)
 {
-	if (type == MSG_STEER)
+	if (type != MSG_FETCH_RESULT || s->open != MSG_FETCH)
 		return;
 	buf_clear(&s->asked);
 	s->open = MSG_NONE;

@@ -69,7 +69,7 @@ struct slot {
 	struct loop_watch *err_watch;
 	struct buf tail;
 
-	struct loop_watch *deadline; /* READY, or the end of output */
+	struct loop_watch *deadline; /* READY, the exit, or the end of output */
 	struct loop_watch *wall;
 	uint64_t wall_at;   /* when it is over */
 	uint64_t wall_left; /* of it, while frozen */

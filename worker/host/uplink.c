@@ -45,6 +45,8 @@ link_cb(struct peer *p unused_arg, enum shake what, void *ctx)
 	/* The end of what never stood is no news. */
 	if (what == SHAKE_DOWN && h->link != SHAKE_UP)
 		return;
+	if (h->link == SHAKE_UP && what != SHAKE_UP)
+		h->cut_ms = loop_now_ms();
 	if (h->link != (int)what)
 		tell(h, what);
 	h->link = (int)what;
