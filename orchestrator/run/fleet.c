@@ -141,7 +141,8 @@ wait_cb(void *ctx)
 	char text[32];
 
 	r->fleet.wait = NULL;
-	run_end(r, EXIT_FATAL, "error", "no host has come within %s",
+	run_end(r, EXIT_FATAL, "error", "no host%s has come within %s",
+	    r->o.labels.n > 0 ? " with every --label" : "",
 	    num_fmt_ms(
 		r->o.wait_ms != 0 ? r->o.wait_ms : WAIT_MS, text, sizeof text));
 }
@@ -211,8 +212,12 @@ put_audit(struct run *r, const struct host *h, const char *worker,
 void
 fleet_host_up(struct run *r, struct host *h)
 {
-	loop_del(r->loop, r->fleet.wait);
-	r->fleet.wait = NULL;
+	if (host_fits(h)) {
+		loop_del(r->loop, r->fleet.wait);
+		r->fleet.wait = NULL;
+	} else if (!hosts_any_fits(r->hosts)) {
+		begin_to_wait(r);
+	}
 	if (host_address(h) != NULL)
 		put_audit(r, h, "", "host", host_name(h), json_object());
 }
@@ -230,7 +235,7 @@ void
 fleet_host_down(struct run *r)
 {
 	if (r->hosts != NULL && hosts_at(r->hosts) != NULL &&
-	    !hosts_any(r->hosts))
+	    !hosts_any_fits(r->hosts))
 		begin_to_wait(r);
 }
 
