@@ -89,9 +89,38 @@ put_spend(struct store *s)
 		(void)printf("%-9s$%.4f\n", "cost", (double)p.micro / 1e6);
 }
 
+/* Which host a worker was given to; nothing where all were of one machine. */
+struct places {
+	json_t *hosts; /* name by worker */
+	bool others;
+};
+
 static int
-on_row(const struct store_row *row, void *ctx unused_arg)
+on_place(const char *name, const char *body, void *ctx)
 {
+	struct places *p = ctx;
+	const char *worker;
+	json_t *ev = NULL;
+
+	if ((strcmp(name, "assigned") != 0 && strcmp(name, "host_up") != 0) ||
+	    json_parse(body, strlen(body), 1 << 20, &ev, NULL) < 0)
+		return 0;
+	worker = json_string_value(json_object_get(ev, "worker"));
+	if (worker != NULL)
+		(void)json_object_set(
+		    p->hosts, worker, json_object_get(ev, "host"));
+	if (json_object_get(ev, "address") != NULL)
+		p->others = true;
+	json_decref(ev);
+	return 0;
+}
+
+static int
+on_row(const struct store_row *row, void *ctx)
+{
+	const struct places *p = ctx;
+	const char *host =
+	    json_string_value(json_object_get(p->hosts, row->worker));
 	json_t *j = NULL;
 	const char *verdict = "", *reason = "";
 
@@ -105,6 +134,8 @@ on_row(const struct store_row *row, void *ctx unused_arg)
 	put_wide(row->label, 14);
 	put_wide(row->state, 8);
 	put_wide(*row->worker != '\0' ? row->worker : "-", 8);
+	if (p->others)
+		put_wide(host != NULL ? host : "-", 12);
 	put(" ", verdict, "");
 	if (*reason != '\0')
 		put(": ", reason, "");
@@ -277,6 +308,7 @@ cmd_show_main(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
+	struct places places = { 0 };
 	struct err e = { 0 };
 	struct store *s;
 	char *status;
@@ -303,7 +335,10 @@ cmd_show_main(int argc, char **argv)
 	(void)store_events(s, 0, on_facts, NULL);
 	(void)store_events(s, 0, on_end, NULL);
 	(void)puts("subtasks");
-	r = store_subtasks(s, on_row, NULL, &e) < 0 ? cmd_fail(&e) : 0;
+	places.hosts = json_object();
+	(void)store_events(s, 0, on_place, &places);
+	r = store_subtasks(s, on_row, &places, &e) < 0 ? cmd_fail(&e) : 0;
+	json_decref(places.hosts);
 	(void)store_events(s, 0, on_event, &any);
 	put_hooks(s);
 	free(status);

@@ -143,6 +143,21 @@ listen_at(const struct addrinfo *a, bool all)
 	return fd;
 }
 
+static const char *
+listen_remedy(int error)
+{
+	switch (error) {
+	case -EADDRINUSE:
+		return ": another program listens there: name another port, or "
+		       "* for one that is free";
+	case -EADDRNOTAVAIL:
+		return ": this machine has no such address: name one of its "
+		       "own, or * for all";
+	default:
+		return "";
+	}
+}
+
 int
 tcp_listen(const struct tcp_end *t, struct tcp_end *ret_bound, struct err *e)
 {
@@ -158,12 +173,16 @@ tcp_listen(const struct tcp_end *t, struct tcp_end *ret_bound, struct err *e)
 	for (a = list; a != NULL && fd < 0 && all; a = a->ai_next)
 		if (a->ai_family == AF_INET6)
 			fd = listen_at(a, true);
-	for (a = list; a != NULL && fd < 0; a = a->ai_next)
+	/* One family, where the kernel has but one; never because another
+	 * program has the port of the other: half of the hosts would meet it.
+	 */
+	for (a = list; a != NULL && fd < 0 && !(all && fd == -EADDRINUSE);
+	     a = a->ai_next)
 		fd = listen_at(a, false);
 	freeaddrinfo(list);
 	if (fd < 0)
-		return err_set(
-		    e, ERR_USAGE, "%s: %s", tcp_text(t, text), err_str(fd));
+		return err_set(e, ERR_USAGE, "%s: %s%s", tcp_text(t, text),
+		    err_str(fd), listen_remedy(fd));
 	*ret_bound = *t;
 	if (getsockname(fd, (struct sockaddr *)&bound, &len) == 0)
 		ret_bound->port = ntohs(bound.ss_family == AF_INET6

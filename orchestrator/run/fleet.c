@@ -141,7 +141,8 @@ wait_cb(void *ctx)
 	char text[32];
 
 	r->fleet.wait = NULL;
-	run_end(r, EXIT_FATAL, "error", "no host has come within %s",
+	run_end(r, EXIT_FATAL, "error", "no host%s has come within %s",
+	    r->o.labels.n > 0 ? " with every --label" : "",
 	    num_fmt_ms(
 		r->o.wait_ms != 0 ? r->o.wait_ms : WAIT_MS, text, sizeof text));
 }
@@ -189,32 +190,52 @@ fleet_listening(struct run *r)
 		begin_to_wait(r);
 }
 
-void
-fleet_host_up(struct run *r, struct host *h)
+/* Of a host of another machine, with what it showed: its address and key. */
+static void
+put_audit(struct run *r, const struct host *h, const char *worker,
+    const char *act, const char *subject, json_t *detail)
 {
 	struct err e = { 0 };
-	json_t *j;
 	char *text;
 
-	loop_del(r->loop, r->fleet.wait);
-	r->fleet.wait = NULL;
-	if (host_address(h) == NULL)
-		return;
-	j = json_pack(
-	    "{s:s, s:s}", "address", host_address(h), "key", host_key(h));
-	text = json_text(j);
-	if (audit_write(r->audit, run_now(r), "", "host", host_name(h), text,
+	(void)json_object_set_new(
+	    detail, "address", json_string(host_address(h)));
+	(void)json_object_set_new(detail, "key", json_string(host_key(h)));
+	text = json_text(detail);
+	if (audit_write(r->audit, run_now(r), worker, act, subject, text,
 		"allow", &e) < 0)
 		log_error("audit: %s", e.text);
 	free(text);
-	json_decref(j);
+	json_decref(detail);
+}
+
+void
+fleet_host_up(struct run *r, struct host *h)
+{
+	if (host_fits(h)) {
+		loop_del(r->loop, r->fleet.wait);
+		r->fleet.wait = NULL;
+	} else if (!hosts_any_fits(r->hosts)) {
+		begin_to_wait(r);
+	}
+	if (host_address(h) != NULL)
+		put_audit(r, h, "", "host", host_name(h), json_object());
+}
+
+void
+fleet_assigned(
+    struct run *r, const struct host *h, const char *worker, const char *label)
+{
+	if (host_address(h) != NULL)
+		put_audit(r, h, worker, "assign", label,
+		    json_pack("{s:s}", "host", host_name(h)));
 }
 
 void
 fleet_host_down(struct run *r)
 {
 	if (r->hosts != NULL && hosts_at(r->hosts) != NULL &&
-	    !hosts_any(r->hosts))
+	    !hosts_any_fits(r->hosts))
 		begin_to_wait(r);
 }
 

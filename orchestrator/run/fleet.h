@@ -59,6 +59,9 @@ int fleet_begin(struct run *r, struct hosts_opts *o, struct err *e);
 /* After it: says where it listens, and waits if nobody is there. */
 void fleet_listening(struct run *r);
 void fleet_host_up(struct run *r, struct host *h);
+/* For the audit: which machine, and whose key, has the worker of this label. */
+void fleet_assigned(
+    struct run *r, const struct host *h, const char *worker, const char *label);
 /* After the loss of one. */
 void fleet_host_down(struct run *r);
 /* The first forty in ten seconds are events; the rest is the next one's number.

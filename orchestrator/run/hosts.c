@@ -86,6 +86,17 @@ hosts_any(const struct hosts *hs)
 	return !TAILQ_EMPTY(&hs->list);
 }
 
+bool
+hosts_any_fits(const struct hosts *hs)
+{
+	const struct host *h;
+
+	TAILQ_FOREACH (h, &hs->list, entry)
+		if (host_fits(h))
+			return true;
+	return false;
+}
+
 enum sandbox_backend
 host_backend(const struct host *h)
 {

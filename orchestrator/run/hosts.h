@@ -117,6 +117,7 @@ bool host_is_draining(const struct host *h);
 const char *host_key(const struct host *h);
 unsigned hosts_cpus(const struct hosts *hs); /* of all together */
 bool hosts_any(const struct hosts *hs);
+bool hosts_any_fits(const struct hosts *hs); /* host_fits */
 /* As it says itself. */
 enum sandbox_backend host_backend(const struct host *h);
 

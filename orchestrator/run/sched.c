@@ -17,6 +17,7 @@
 #include "common/text.h"
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/fetch.h"
+#include "orchestrator/run/fleet.h"
 #include "orchestrator/run/hooks.h"
 #include "orchestrator/run/pass.h"
 #include "orchestrator/run/watch.h"
@@ -275,13 +276,15 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	save(r, t);
 	if (t->kind == KIND_VERIFY)
 		run_event(r, "verify_started",
-		    json_pack("{s:s, s:s, s:s}", "worker", w->name, "subtask",
-			t->id, "candidate", t->of->label));
+		    json_pack("{s:s, s:s, s:s, s:s}", "worker", w->name,
+			"subtask", t->id, "candidate", t->of->label, "host",
+			host_name(h)));
 	run_event(r, "assigned",
 	    json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s*, s:s*}", "worker",
 		w->name, "subtask", t->id, "attempt", (int)w->attempt, "kind",
 		kind_str(t->kind), "label", t->label, "host", host_name(h),
 		"hypothesis", t->hypothesis, "model", models_of(r, t)));
+	fleet_assigned(r, h, w->name, t->label);
 	return 0;
 }
 

@@ -24,6 +24,8 @@ struct plain {
 	bool status; /* a status line stands on the screen */
 	double last; /* time of the last status line, or of its like */
 	bool held;   /* no status line now */
+	bool begun;  /* it came so far that it can be resumed */
+	bool others; /* hosts of other machines have come */
 };
 
 struct plain *
@@ -108,6 +110,7 @@ printed(
 static void
 on_run_started(struct plain *p, const json_t *ev)
 {
+	p->begun = json_is_true(json_object_get(ev, "resumed"));
 	printed(p, ev, "run", "%s on %s (%lld workers, model %s)",
 	    str(ev, "run"), str(ev, "repo"), num(ev, "workers"),
 	    str(ev, "model"));
@@ -190,17 +193,30 @@ on_planned(struct plain *p, const json_t *ev)
 	}
 }
 
+/* What a worker does, and on which machine where there are several. */
+static void
+does(struct plain *p, const json_t *ev, const char *what, const char *label)
+{
+	const char *host = p->others ? str(ev, "host") : "";
+
+	printed(p, ev, str(ev, "worker"), "%s%s%s%s", what, label,
+	    *host != '\0' ? " on " : "", host);
+}
+
 static void
 on_assigned(struct plain *p, const json_t *ev)
 {
-	const char *kind = str(ev, "kind"), *who = str(ev, "worker");
+	const char *kind = str(ev, "kind");
 
+	p->begun = true;
 	if (strcmp(kind, "explore") == 0)
-		printed(p, ev, who, "takes %s", str(ev, "label"));
+		does(p, ev, "takes ", str(ev, "label"));
 	else if (strcmp(kind, "reproduce") == 0)
-		printed(p, ev, who, "writes a test that shows the bug");
+		does(p, ev, "writes a test that shows the bug", "");
 	else if (strcmp(kind, "confirm") == 0)
-		printed(p, ev, who, "runs it in a fresh sandbox");
+		does(p, ev, "runs it in a fresh sandbox", "");
+	else if (p->others && strcmp(kind, "baseline") == 0)
+		does(p, ev, "runs the tests as they are", "");
 }
 
 /* "1,234,567" */
@@ -297,9 +313,11 @@ on_summary(struct plain *p, const json_t *ev)
 static void
 on_verify_started(struct plain *p, const json_t *ev)
 {
+	const char *host = p->others ? str(ev, "host") : "";
+
 	printed(p, ev, str(ev, "worker"),
-	    "verifies the patch of %s in a fresh sandbox",
-	    str(ev, "candidate"));
+	    "verifies the patch of %s in a fresh sandbox%s%s",
+	    str(ev, "candidate"), *host != '\0' ? " on " : "", host);
 }
 
 static void
@@ -345,12 +363,14 @@ on_worker_gone(struct plain *p, const json_t *ev)
 static void
 on_host_down(struct plain *p, const json_t *ev)
 {
-	printed(p, ev, "host", "lost: %s", str(ev, "reason"));
+	printed(p, ev, "host", "%s is lost: %s", str(ev, "host"),
+	    str(ev, "reason"));
 }
 
 static void
 on_waiting(struct plain *p, const json_t *ev)
 {
+	p->begun = true;
 	printed(
 	    p, ev, "host", "none there: waiting at %s", str(ev, "endpoint"));
 }
@@ -358,9 +378,12 @@ on_waiting(struct plain *p, const json_t *ev)
 static void
 on_host_up(struct plain *p, const json_t *ev)
 {
-	if (*str(ev, "address") != '\0')
-		printed(p, ev, "host", "%s has come from %s: %lld slots",
-		    str(ev, "host"), str(ev, "address"), num(ev, "slots"));
+	p->begun = true;
+	if (*str(ev, "address") == '\0')
+		return;
+	p->others = true;
+	printed(p, ev, "host", "%s has come from %s: %lld slots",
+	    str(ev, "host"), str(ev, "address"), num(ev, "slots"));
 }
 
 static void
@@ -421,7 +444,7 @@ on_run_finished(struct plain *p, const json_t *ev)
 		printed(p, ev, "patch",
 		    "%s (`foray diff` shows it, `foray apply` applies it)",
 		    str(ev, "patch"));
-	else
+	else if (p->begun)
 		printed(p, ev, "", "`foray show %s` shows what was tried%s",
 		    str(ev, "run"),
 		    goes_on(str(ev, "status")) ? ", `foray resume` carries on"

@@ -187,6 +187,15 @@ def endpoints(box):
              "--allow-net")):
         r = box.do("run", "-C", repo, "-t", "true", *args)
         lib.check(r.status == 2 and part in r.text, "run %s" % args, r)
+    # "*" is no way past a port that is taken in one family.
+    with socket.create_server(("0.0.0.0", 0)) as taken:
+        for host in ("127.0.0.1", "*"):
+            r = box.do("run", "-C", repo, "-t", "true", "--local", "0",
+                       "--listen",
+                       "tcp://%s:%d" % (host, taken.getsockname()[1]))
+            lib.check(r.status == 2 and "name another port" in r.text,
+                      host + ": the port is taken", r)
+            lib.check("foray resume" not in r.text, "nothing to resume", r)
 
 
 WAYS = (("alone", ["--local", "0"], "tcp://127.0.0.1:*"),
@@ -210,7 +219,14 @@ def fixes(box, ways=WAYS):
             lib.equal(used, {"other-" + name}, name + ": and it alone", r)
             lib.check(r.all("waiting"), name + ": it said that it waits", r)
         end(host, name)
+        for what in ("log", "show") if name != "both" else ():
+            shown = box.do(what).out
+            lib.check("other-" + name in shown.split("H1", 1)[-1],
+                      name + ": who worked where", shown)
         audit = lib.read(box.runs()[-1] + "/audit.jsonl")
+        lib.check(name == "both" or re.search(
+            '"act":"assign","subject":"H1".*"other-%s".*"fleet"' % name, audit),
+            name + ": and in the audit", audit[:2000])
         lib.check('"act":"listen"' in audit and '"act":"host"' in audit,
                   name + ": it is in the audit", audit[:2000])
         lib.equal(box.do("audit", "--verify").status, 0, name + ": audit")
@@ -231,10 +247,33 @@ def insecure(box):
     end(host, "insecure")
 
 
+def stays(box):
+    """A host goes on to the next run at its endpoint, and is not refused for
+    what it had to say to the one before."""
+    f = Fleet(box, "first", "--local", "0")
+    host = f.host(log=box.dir + "/stays.log")
+    lib.check(f.run.wait_event("host_up", 20), "stays: it is there")
+    f.run.signal(signal.SIGINT)
+    f.finish("stays, the first", 130)
+    time.sleep(2.5)  # Heartbeats would be due.
+    f = Fleet(box, "next", "--local", "0", at=f.at)
+    r = f.finish("stays, the next")
+    lib.equal(r.all("host_refused"), [], "stays: it says HELLO first", r)
+    end(host, "stays")
+
+
 def nobody(box):
     f = Fleet(box, "nobody", "--local", "0", "--wait-hosts", "1")
     r = f.finish("nobody", 5)
     lib.check("no host has come" in r.finished["reason"], "nobody came", r)
+    # One that gets nothing to do is as good as none.
+    f = Fleet(box, "unfit", "--local", "0", "--wait-hosts", "4", "--label",
+              "gpu")
+    host = f.host("--label", "cpu", log=box.dir + "/unfit.log")
+    r = f.finish("unfit", 5)
+    lib.equal(len(r.all("host_up")), 1, "one came that is not wanted", r)
+    lib.check("--label" in r.finished["reason"], "that is said", r)
+    end(host, "unfit")
 
 
 def strangers(box):
@@ -815,7 +854,8 @@ def keys_change(box):
     lib.check(time.monotonic() - began < 3, "H-015: the run ends in time",
               time.monotonic() - began)
     host = f.host("--idle-exit", "600", log=box.dir + "/down.log")
-    lib.check(lib.wait_until(lambda: "connecting" in lib.read(host.log), 20),
+    lib.check(lib.wait_until(lambda: "nobody answers" in lib.read(host.log),
+                             20),
               "H-015: a host without an orchestrator")
     began = time.monotonic()
     end(host, "H-015")
@@ -825,9 +865,9 @@ def keys_change(box):
 
 def main():
     with lib.Box() as box:
-        for part in (key_files, endpoints, fixes, insecure, nobody, strangers,
-                     liars, others, unread, black_holes, large, no_fix,
-                     cuts, keys_change, *LONG):
+        for part in (key_files, endpoints, fixes, insecure, stays, nobody,
+                     strangers, liars, others, unread, black_holes, large,
+                     no_fix, cuts, keys_change, *LONG):
             if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
                                                  part not in LONG):
                 began = time.monotonic()

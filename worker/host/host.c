@@ -70,6 +70,10 @@ say(struct host *h, const struct msg *m)
 {
 	struct err e;
 
+	/* What waits for a connection would come before HELLO there, to an
+	 * orchestrator that may be a new one: it would be refused. */
+	if (h->link >= 0 && h->link != SHAKE_UP)
+		return;
 	/* Said again a second later: no need to wait in the queue. */
 	if (peer_send(h->up, NULL, NULL, m, &e) < 0)
 		log_debug("%s: %s", msg_name(m->type), e.text);
@@ -169,6 +173,7 @@ tick_cb(void *ctx)
 
 	reap_orphans(h->reaper);
 	end_forsaken(h, now);
+	uplink_tick(h, now);
 	if (h->run[0] == '\0' ||
 	    (now - h->heard_ms >= SILENCE_MS &&
 		now - h->hello_ms >= SILENCE_MS))

@@ -33,6 +33,7 @@ struct host {
 	char name[256];
 	char instance[33]; /* random, of this process */
 	int link;          /* enum shake that was told last; -1: none */
+	uint64_t try_ms;   /* when that was tried first; 0: no matter */
 	char run[65];      /* of the last WELCOME; "" before it */
 	bool draining;
 	bool told; /* a WELCOME came since HELLO said so: no ASSIGN follows */
@@ -51,6 +52,8 @@ extern const struct peer_ops host_peer_ops; /* ctx: struct host */
 
 /* uplink.c: the connection to another machine. */
 int uplink_connect(struct host *h, struct err *e);
+/* Now and then: says once that nobody answers. */
+void uplink_tick(struct host *h, uint64_t now);
 
 /* host.c */
 void host_say_hello(struct host *h);

@@ -10,6 +10,8 @@
 #include "worker/host/place.h"
 #include "worker/host/slot.h"
 
+#define SILENT_MS 5000 /* then a person is told that nobody answers */
+
 static void
 tell(const struct host *h, enum shake what)
 {
@@ -57,6 +59,18 @@ link_cb(struct peer *p unused_arg, enum shake what, void *ctx)
 		slots_ask_again(h->slots);
 }
 
+void
+uplink_tick(struct host *h, uint64_t now)
+{
+	if (h->try_ms == 0 || now - h->try_ms < SILENT_MS)
+		return;
+	h->try_ms = 0;
+	if (h->link < 0)
+		log_warn("nobody answers at %s: waiting for a run that listens "
+			 "there (--check says what is in the way)",
+		    h->place->endpoint);
+}
+
 int
 uplink_connect(struct host *h, struct err *e)
 {
@@ -68,6 +82,7 @@ uplink_connect(struct host *h, struct err *e)
 		    h->loop, h->zctx, h->place->endpoint, &ops, h, &h->up, e);
 	ops.on_link = link_cb;
 	log_info("connecting to %s", h->place->endpoint);
+	h->try_ms = loop_now_ms();
 	return peer_connect_tcp(h->loop, h->zctx, h->place->endpoint,
 	    o->keys != NULL ? &o->curve : NULL, &ops, h, &h->up, e);
 }
