@@ -130,7 +130,11 @@ fleet_begin(struct run *r, struct hosts_opts *o, struct err *e)
 	o->listen = &f->at;
 	o->keys = f->keys;
 	o->profile_hash = f->profile;
-	o->slots = local_slots(r, o->slots);
+	/* One more, so that a verification never waits for what takes long. */
+	if ((o->slots = local_slots(r, r->o.workers)) > 0) {
+		o->slots++;
+		o->judging = 1;
+	}
 	return record(r, e);
 }
 

@@ -46,7 +46,8 @@ enum {
 	"tcp://HOST:PORT\n" \
 	"                        (PORT *: any free one)\n" \
 	"      --keys DIR        who may (foray keys)\n" \
-	"      --local N         workers at once on this machine (0: none)\n" \
+	"      --local N         workers at once on this machine, besides\n" \
+	"                        those that verify (0: none)\n" \
 	"      --wait-hosts D    how long to wait for a host (10m)\n" \
 	"      --insecure-loopback  no keys: for tests, on 127.0.0.1 only\n"
 /* Is opt one of them? 1: it is taken; 0: it is not ours; ERR_USAGE. */

@@ -185,6 +185,8 @@ add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	(void)strlcpy(h->instance, msg_str(m->instance), sizeof h->instance);
 	h->place.slots = (unsigned)m->slots;
 	h->place.memory_mib = m->memory_mib;
+	if (!h->is_remote && hs->o.judging < h->place.slots)
+		h->place.judging = hs->o.judging;
 	/* It has our cache, or gets what it lacks. */
 	h->place.has_snapshot = true;
 	for (size_t i = 0; i < m->labels.n; i++)
@@ -466,6 +468,17 @@ any_sound(const struct hosts *hs, const struct host *but)
 	return false;
 }
 
+static bool
+any_local(const struct hosts *hs)
+{
+	const struct host *h;
+
+	TAILQ_FOREACH (h, &hs->list, entry)
+		if (!h->is_remote)
+			return true;
+	return false;
+}
+
 bool
 hosts_fault(struct host *h)
 {
@@ -479,21 +492,64 @@ hosts_drains(struct host *h)
 	set_draining(h);
 }
 
+void
+host_mark(const struct host *h, struct host_mark *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	if (!h->is_remote)
+		return;
+	memcpy(ret->key, h->key, sizeof ret->key);
+	memcpy(ret->instance, h->instance, sizeof ret->instance);
+}
+
+/* What its word on that work is worth. */
+static int
+worth(const struct host *h, const struct host_mark *of)
+{
+	if (!h->is_remote)
+		return 3;
+	if (strcmp(h->key, of->key) != 0)
+		return 2;
+	return strcmp(h->instance, of->instance) != 0 ? 1 : 0;
+}
+
 /* What fails at once has free slots all the time, and would get all there is to
  * do. */
-struct host *
-hosts_free_slot(struct hosts *hs)
+static struct host *
+pick(struct hosts *hs, const struct host_mark *of, int least)
 {
+	struct placing_want want = hs->o.want;
 	struct host *h, *best = NULL;
 	bool sound = any_sound(hs, NULL);
 
+	want.judges = of != NULL;
 	TAILQ_FOREACH (h, &hs->list, entry)
 		if ((!h->is_remote || h->remote != NULL) &&
 		    (!sound || !is_poor(h)) &&
-		    placing_better(&h->place,
-			best != NULL ? &best->place : NULL, &hs->o.want))
+		    (of == NULL || worth(h, of) >= least) &&
+		    placing_better(
+			&h->place, best != NULL ? &best->place : NULL, &want))
 			best = h;
 	return best;
+}
+
+struct host *
+hosts_free_slot(struct hosts *hs)
+{
+	return pick(hs, NULL, 0);
+}
+
+struct host *
+hosts_free_judge(struct hosts *hs, const struct host_mark *of)
+{
+	const struct host *h;
+	/* Ours has been started, and is soon there. */
+	int best = hs->pid != 0 && !any_local(hs) ? 3 : 0;
+
+	TAILQ_FOREACH (h, &hs->list, entry)
+		if (is_sound(h) && worth(h, of) > best)
+			best = worth(h, of);
+	return pick(hs, of, best);
 }
 
 unsigned

@@ -47,6 +47,7 @@ struct hosts_opts {
 	const char *cache;   /* path_cache_dir() */
 	const char *scratch; /* parent of scratch directories */
 	unsigned slots;
+	unsigned judging;    /* of them, see placing.h */
 	const char *profile; /* file: the sandbox of their commands */
 	/* Of our own host. One of another machine with a weaker one than this
 	 * is refused. */
@@ -88,8 +89,19 @@ bool hosts_ghost_gone(struct host *h, const char *worker);
 /* It refused a worker for want of a slot: it gets none until ops->room(). */
 void hosts_full(struct host *h);
 
-/* The best host for a subtask (placing.h), or NULL when none can take one. */
+/* Which machine, and who answers for it. Zeroed: this one. */
+struct host_mark {
+	char key[64], instance[33];
+};
+void host_mark(const struct host *h, struct host_mark *ret);
+
+/* The best host for a subtask (placing.h), or NULL when none can take one. A
+ * subtask that judges (of: whose work, zeroed: nobody's yet) goes to the host
+ * whose word is worth most, free or not: this machine, one with another key
+ * than that whose work it is, another one, and itself only where it is alone.
+ */
 struct host *hosts_free_slot(struct hosts *hs);
+struct host *hosts_free_judge(struct hosts *hs, const struct host_mark *of);
 /* Takes a slot; hosts_release() gives it back when the worker is gone. */
 int hosts_assign(struct host *h, const char *worker, const struct msg *assign,
     struct err *e);

@@ -25,7 +25,9 @@ placing_fits(const struct placing *p, const struct placing_want *w)
 static bool
 can_take(const struct placing *p, const struct placing_want *w)
 {
-	return !p->draining && !p->full && p->busy < p->slots &&
+	unsigned slots = w->judges ? p->slots : p->slots - p->judging;
+
+	return !p->draining && !p->full && p->busy < slots &&
 	    placing_fits(p, w) &&
 	    (p->busy == 0 || memory_left(p, w) >= w->memory_mib);
 }

@@ -15,6 +15,7 @@
 
 struct placing {
 	unsigned slots, busy;
+	unsigned judging;    /* of its slots: for what judges others' work */
 	uint64_t memory_mib; /* 0: not known */
 	struct strv labels;
 	bool draining;
@@ -26,6 +27,7 @@ struct placing {
 struct placing_want {
 	const struct strv *labels; /* NULL: any host */
 	uint64_t memory_mib;       /* limit of a subtask; 0: the host's own */
+	bool judges;               /* it may have the slots for that */
 };
 
 /* Does it have the labels? */

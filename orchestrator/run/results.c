@@ -504,6 +504,7 @@ results_settle(struct run *r, struct worker *w, const struct msg_summary *m)
 		    j, "hypothesis", json_string(t->hypothesis));
 	(void)json_object_del(j, "output");
 	run_event(r, "summary", j);
+	host_mark(w->host, &t->made_on);
 	results_take(r, t, m);
 	if (t->kind == KIND_TOOL)
 		tool_done(r, t, m);

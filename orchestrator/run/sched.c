@@ -178,21 +178,6 @@ is_held_back(const struct run *r, const struct subtask *t)
 	return r->base.failing.n == 0 || n >= sched_workers(r, t);
 }
 
-static struct subtask *
-next_subtask(struct run *r)
-{
-	struct subtask *t;
-
-	TAILQ_FOREACH (t, &r->subtasks, entry)
-		if (t->state == SUBTASK_WAITING && t->kind == KIND_VERIFY)
-			return t;
-	TAILQ_FOREACH (t, &r->subtasks, entry) {
-		if (t->state == SUBTASK_WAITING && !is_held_back(r, t))
-			return t;
-	}
-	return NULL;
-}
-
 unsigned
 sched_ready(const struct run *r)
 {
@@ -288,19 +273,56 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	return 0;
 }
 
-void
-sched_pump(struct run *r)
+/* Verification and the like: their word is what the run goes by. */
+static struct host *
+host_for(struct run *r, const struct subtask *t)
+{
+	static const struct host_mark nobody;
+
+	switch (t->kind) {
+	case KIND_BASELINE:
+		return hosts_free_judge(r->hosts, &nobody);
+	case KIND_VERIFY:
+	case KIND_CONFIRM:
+		return hosts_free_judge(
+		    r->hosts, t->of != NULL ? &t->of->made_on : &nobody);
+	default:
+		return hosts_free_slot(r->hosts);
+	}
+}
+
+/* 1: one was started; 0: nothing can be now. */
+static int
+start_one(struct run *r, bool verify, struct err *e)
 {
 	struct subtask *t;
 	struct host *h;
-	struct err e = { 0 };
+	int rc;
 
-	while (r->phase != PHASE_END && (t = next_subtask(r)) != NULL &&
-	    (h = hosts_free_slot(r->hosts)) != NULL)
-		if (start_worker(r, h, t, &e) < 0) {
-			log_warn("assign: %s", e.text);
-			return;
-		}
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (t->state != SUBTASK_WAITING ||
+		    (t->kind == KIND_VERIFY) != verify ||
+		    (!verify && is_held_back(r, t)) ||
+		    (h = host_for(r, t)) == NULL)
+			continue;
+		rc = start_worker(r, h, t, e);
+		return rc < 0 ? rc : 1;
+	}
+	return 0;
+}
+
+void
+sched_pump(struct run *r)
+{
+	struct err e = { 0 };
+	int rc = 1;
+
+	while (r->phase != PHASE_END && rc > 0) {
+		if ((rc = start_one(r, true, &e)) == 0)
+			rc = start_one(r, false, &e);
+	}
+	if (rc < 0)
+		log_warn("assign: %s", e.text);
 }
 
 static void

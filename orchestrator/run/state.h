@@ -78,6 +78,7 @@ struct subtask {
 	/* explore, reproduce: what it found; verify, confirm: what it checks */
 	char *patch;
 	size_t patch_len;
+	struct host_mark made_on; /* explore: where; not known after a resume */
 	char *fix;          /* verify: what the patch does, for a person */
 	bool holds;         /* verify: and nothing more is against it */
 	struct subtask *of; /* verify, confirm: that which found the patch */

@@ -634,6 +634,25 @@ def large(box):
         p.c.s.close()
 
 
+def liar(p, patch):
+    """Its answers: all is well, and this is the fix."""
+    def lie(worker, m):
+        if m["t"] == 11:
+            p.say(worker, {"t": 20, "protocol": 1})
+        if m["t"] != 30:
+            return
+        s = {"t": 29, "subtask": m["subtask"], "attempt": m["attempt"],
+             "verdict": "fixed"}
+        if m["kind"] == "baseline":
+            s.update(verdict="done", failing=["t"], tests_failed=1)
+        elif m["kind"] == "plan":
+            s.update(verdict="done", findings=["h"])
+        elif m["kind"] == "explore":
+            s["patch"] = patch
+        p.say(worker, s)
+    return lie
+
+
 def no_fix(box):
     """Whatever a host says of its own patch: one that could never be applied
     is no fix."""
@@ -641,28 +660,37 @@ def no_fix(box):
         f = Fleet(box, "nofix-" + path.strip("./").replace("/", "-"),
                   "--local", "0", "--max-time", "6")
         p = Pretender(f, run_profile(f), instance="h", name="liar", slots=8)
-        patch = (EVIL % (path, path, path)).encode()
-
-        def lie(worker, m):
-            if m["t"] == 11:
-                p.say(worker, {"t": 20, "protocol": 1})
-            if m["t"] != 30:
-                return
-            s = {"t": 29, "subtask": m["subtask"], "attempt": m["attempt"],
-                 "verdict": "fixed"}
-            if m["kind"] == "baseline":
-                s.update(verdict="done", failing=["t"], tests_failed=1)
-            elif m["kind"] == "plan":
-                s.update(verdict="done", findings=["h"])
-            elif m["kind"] == "explore":
-                s["patch"] = patch
-            p.say(worker, s)
-        p.answer(f, lie)
+        p.answer(f, liar(p, (EVIL % (path, path, path)).encode()))
         r = f.run.wait(30)
         seen = r.all("verified")
         lib.check(seen and not any(e["ok"] for e in seen),
                   path + ": it is no fix", r)
         lib.check(r.status not in (0, None), path + ": the run's status", r)
+
+
+def judged(box):
+    """No host has the last word on its own patch while there is another."""
+    patch = (EVIL % (("new",) * 3)).encode()
+    for local in "10":
+        what = "--local " + local
+        f = Fleet(box, "judged-" + local, "--local", local)
+        host = f.host("--name", "honest", log=box.dir + "/judged.log") \
+            if local == "0" else None
+        f.run.wait_event("host_up", 30)
+        p = Pretender(f, run_profile(f), instance="h", name="liar", slots=64)
+        p.answer(f, liar(p, patch))
+        r = f.run.wait(60)
+        at = {e["label"]: e["host"] for e in r.all("assigned")
+              if e["kind"] in ("baseline", "verify")}
+        lib.check(len(at) > 1 and "liar" not in at.values(),
+                  what + ": another host judges", r)
+        lib.check("liar" in [e["host"] for e in r.all("assigned")],
+                  what + ": it had work", r)
+        for e in r.all("verified"):
+            lib.check(not e["ok"] or at[e["label"]] != "liar",
+                      what + ": and says no", r)
+        if host:
+            end(host, what)
 
 
 def unread(box):
@@ -867,7 +895,7 @@ def main():
     with lib.Box() as box:
         for part in (key_files, endpoints, fixes, insecure, stays, nobody,
                      strangers, liars, others, unread, black_holes, large,
-                     no_fix, cuts, keys_change, *LONG):
+                     no_fix, judged, cuts, keys_change, *LONG):
             if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
                                                  part not in LONG):
                 began = time.monotonic()

@@ -52,7 +52,7 @@ class Host:
 
 
 # Others could join; ours come by the run's own socket.
-OPEN = ("--listen", "tcp://127.0.0.1:*", "--insecure-loopback", "--local", "2")
+OPEN = ("--listen", "tcp://127.0.0.1:*", "--insecure-loopback", "--local", "1")
 
 
 def up(run, name):

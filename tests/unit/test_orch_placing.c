@@ -46,6 +46,25 @@ test_slots(void **state)
 	assert_int_equal(choose(p, 4, &any), 3);
 }
 
+/* Work leaves free what is there for judging it. */
+static void
+test_judging(void **state)
+{
+	const struct placing_want work = { 0 }, judge = { .judges = true };
+	struct placing p[] = {
+		{ .slots = 2, .busy = 1, .judging = 1 },
+		{ .slots = 1, .busy = 1 },
+	};
+
+	(void)state;
+	assert_int_equal(choose(p, 2, &work), -1);
+	assert_int_equal(choose(p, 2, &judge), 0);
+	p[0].busy = 0;
+	assert_int_equal(choose(p, 2, &work), 0);
+	p[0].busy = 2;
+	assert_int_equal(choose(p, 2, &judge), -1);
+}
+
 static void
 test_memory(void **state)
 {
@@ -132,6 +151,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slots),
+		cmocka_unit_test(test_judging),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_bad_labels),
