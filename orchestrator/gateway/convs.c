@@ -102,11 +102,14 @@ convs_get(struct convs *c, const char *worker)
 void
 convs_drop(struct convs *c, const char *worker)
 {
-	struct item *it, *next;
+	struct item *it;
 
-	TAILQ_FOREACH_SAFE (it, &c->items, entry, next)
+	/* There is one at most, and worker may be its own. */
+	TAILQ_FOREACH (it, &c->items, entry)
 		if (strcmp(it->conv.worker, worker) == 0)
-			item_free(c, it);
+			break;
+	if (it != NULL)
+		item_free(c, it);
 }
 
 const char *
