@@ -18,11 +18,6 @@ with open(os.path.join(lib.TESTS, "cases/F.jsonl"), encoding="utf-8") as f:
 FILES = {"a": "x\n"}
 
 
-def is_sanitized():
-    with open(lib.FORAY, "rb") as f:
-        return b"__asan_init" in f.read()
-
-
 def rss(process):
     """MB of memory that is its own, or 0."""
     for line in process.read("status").splitlines():
@@ -68,7 +63,7 @@ def endless(box):
     lib.check(grown <= want["orchestrator_rss_growth_mb_max"],
               "F-010: the orchestrator's memory", top)
     # Starting and ending the run are no part of the call.
-    slack = 6 if is_sanitized() else 2
+    slack = 6 if lib.sanitized() else 2
     lib.check(r.seconds <= want["returns_within_s"] + slack,
               "F-010: it ends in time", r)
 

@@ -66,6 +66,12 @@ def equal(got, want, what, detail=""):
     return check(got == want, what, "got %r, want %r\n%s" % (got, want, detail))
 
 
+def sanitized():
+    """Is the program under test built with the address sanitizer?"""
+    with open(FORAY, "rb") as f:
+        return b"__asan_init" in f.read()
+
+
 def done():
     """End this test; whatever runs on is a failure, and ended."""
     rest = left_alive()
