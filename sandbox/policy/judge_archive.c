@@ -296,7 +296,9 @@ special_mount(const struct call *c)
 		if (t.has_value && strstr(t.value.text, "dir=") != NULL)
 			judge_some(p, RULE_EDIT, "a layer of a file system");
 		if (t.kind == OPT_OPERAND || t.kind == OPT_COMPUTED ||
-		    text_starts(s, "--source") || text_starts(s, "--target"))
+		    (t.has_value &&
+			(text_starts(s, "--source") ||
+			    text_starts(s, "--target"))))
 			w[n++] = t.value;
 	}
 	if (n > 1)

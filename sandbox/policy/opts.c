@@ -169,12 +169,16 @@ in_cluster(struct opts *o, struct opt *ret)
 		o->cluster = NULL;
 }
 
+/* An option that lacks its value: it is asked for its text all the same. */
+static const struct sh_word no_value = { .text = (char *)(uintptr_t) "" };
+
 bool
 opts_next(struct opts *o, struct opt *ret)
 {
 	const struct sh_word *w;
 
-	*ret = (struct opt){ .kind = OPT_OPERAND, .name = "" };
+	*ret =
+	    (struct opt){ .kind = OPT_OPERAND, .name = "", .value = no_value };
 	if (o->cluster != NULL) {
 		in_cluster(o, ret);
 		return true;
@@ -191,7 +195,7 @@ opts_next(struct opts *o, struct opt *ret)
 	if (o->operands)
 		return true;
 	if (w->text[0] == '-' && w->text[1] != '\0') {
-		ret->value = (struct sh_word){ 0 };
+		ret->value = no_value;
 		if (w->text[1] == '-' || is_one_dash(o->spec, w)) {
 			long_option(o, w, ret);
 			return true;

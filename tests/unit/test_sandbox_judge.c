@@ -288,6 +288,39 @@ test_rows(void **state)
 	assert_int_equal(failed, 0);
 }
 
+/* A command may end anywhere, also before the value of an option. */
+static void
+test_cut(void **state)
+{
+	static const char *const ends[] = { " --target", " -t", " -o", " -C",
+		" -f", " -e", " --file", " --output", " -exec", " --" };
+	struct rules *r = rules_of(json_pack("{s:[s, s, s]}", "ask",
+	    "Bash(rm:*)", "Edit(/tests/**)", "Read(.env)"));
+	struct verdict v;
+	char *cut;
+
+	(void)state;
+	for (size_t i = 0; i < nitems(rows); i++) {
+		const char *from = rows[i].command, *at = from;
+
+		while ((at = strpbrk(at, " =")) != NULL) {
+			cut = xstrndup(from, (size_t)(at++ - from));
+			judge_command(r, cut, &place, &v);
+			assert_non_null(v.reason);
+			verdict_clear(&v);
+			free(cut);
+		}
+		for (size_t k = 0; k < nitems(ends); k++) {
+			cut = xasprintf("%s%s", from, ends[k]);
+			judge_command(r, cut, &place, &v);
+			assert_non_null(v.reason);
+			verdict_clear(&v);
+			free(cut);
+		}
+	}
+	rules_free(r);
+}
+
 /* --- the shape of the answer ---------------------------------------------- */
 
 static void
@@ -411,6 +444,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_nearly),
 		cmocka_unit_test(test_tools),
