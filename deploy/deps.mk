@@ -6,7 +6,7 @@ DEPS := gcc libc6-dev make pkg-config libzmq3-dev libmsgpack-dev libbsd-dev \
 	ripgrep python3
 DEPS_TEST := libcmocka-dev nodejs procps cmake tmux python3-venv \
 	python3-setuptools python3-pytest python3-yaml python3-jsonschema \
-	binutils slurmctld slurmd slurm-client munge
+	binutils iproute2 slurmctld slurmd slurm-client munge
 DEPS_LONG := clang clang-format clang-tidy libclang-rt-dev cppcheck shellcheck \
 	mandoc codespell valgrind shfmt golang-go default-jdk-headless
 
