@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <sodium.h>
@@ -21,14 +20,14 @@
 #include "common/fdpass.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "orchestrator/aside/aside.h"
 #include "orchestrator/door/door.h"
 #include "orchestrator/door/greet.h"
 #include "orchestrator/door/guest.h"
 #include "orchestrator/door/note.h"
-#include "sandbox/stage.h"
 
-#define CONTROL_FD 3
-#define LISTEN_FD 4
+#define CONTROL_FD ASIDE_FD
+#define LISTEN_FD (ASIDE_FD + 1)
 #define KNOCKS_MAX 64
 #define SHAKES_MAX 32
 #define GUESTS_MAX 512
@@ -429,18 +428,6 @@ read_keys(struct door_main *d, const char *dir)
 	free(allowed);
 }
 
-static int
-drop_root(void)
-{
-	if (geteuid() != 0)
-		return 0;
-	if (setgroups(0, NULL) < 0 ||
-	    setresgid(SANDBOX_UID, SANDBOX_UID, SANDBOX_UID) < 0 ||
-	    setresuid(SANDBOX_UID, SANDBOX_UID, SANDBOX_UID) < 0)
-		return -errno;
-	return 0;
-}
-
 void
 door_main(int argc, char **argv)
 {
@@ -456,7 +443,7 @@ door_main(int argc, char **argv)
 	d.dir = argv[1];
 	if (argc == 3)
 		read_keys(&d, argv[2]);
-	if ((r = drop_root()) < 0)
+	if ((r = aside_drop_root()) < 0)
 		fatal("door: %s", err_str(r));
 	/* After the change of uid, which clears it. The keys are in memory:
 	 * nobody of this uid looks at it. */

@@ -6,9 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,13 +15,11 @@
 #include "common/fdpass.h"
 #include "common/log.h"
 #include "common/path.h"
-#include "common/spawn.h"
 #include "common/strv.h"
+#include "orchestrator/aside/aside.h"
 #include "orchestrator/door/door.h"
 #include "orchestrator/door/note.h"
 
-#define CONTROL_FD 3
-#define LISTEN_FD 4
 #define NOTES_A_TURN 16
 #define MAX_RESTARTS 5
 #define END_MS 1500
@@ -41,49 +37,13 @@ struct door {
 	unsigned restarts;
 };
 
-static noreturn_fn void
-run_child(const struct strv *argv, const struct strv *env, int control,
-    int listen_fd, int log)
-{
-	static const int keep[] = { CONTROL_FD, LISTEN_FD };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	/* Clear of 0..4 before they are filled. */
-	control = fcntl(control, F_DUPFD_CLOEXEC, 16);
-	listen_fd = fcntl(listen_fd, F_DUPFD_CLOEXEC, 16);
-	log = fcntl(log, F_DUPFD_CLOEXEC, 16);
-	if (null < 0 || control < 0 || listen_fd < 0 || log < 0 ||
-	    dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(log, 2) < 0 ||
-	    dup2(control, CONTROL_FD) < 0 || dup2(listen_fd, LISTEN_FD) < 0)
-		_exit(126);
-	(void)setsid(); /* a terminal's signals are for the person's program */
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	spawn_child_clean(keep, nitems(keep));
-	(void)execve("/proc/self/exe", strv_argv(argv), strv_argv(env));
-	_exit(127);
-}
-
-static void
-clean_env(struct strv *env)
-{
-	static const char *const names[] = { "LANG", "LC_ALL", "TZ",
-		"FORAY_DEBUG", "ASAN_OPTIONS", "UBSAN_OPTIONS",
-		"LSAN_OPTIONS" };
-	size_t i;
-
-	for (i = 0; i < nitems(names); i++)
-		if (getenv(names[i]) != NULL)
-			strv_setenv(env, names[i], getenv(names[i]));
-}
-
 static void control_cb(int fd, unsigned events, void *ctx);
 
 static int
 start(struct door *d, struct err *e)
 {
-	struct strv argv = { 0 }, env = { 0 };
-	sigset_t all, old;
-	int pair[2] = { -1, -1 }, log, r = 0;
+	struct strv argv = { 0 };
+	int pair[2] = { -1, -1 }, fds[2], log, r = 0;
 
 	log = open(d->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (log < 0)
@@ -93,16 +53,12 @@ start(struct door *d, struct err *e)
 		goto out;
 	}
 	strv_addl(&argv, "foray", "door", d->dir, d->keys, (char *)NULL);
-	clean_env(&env);
-	sigfillset(&all); /* no handler of ours may run in the child */
-	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	d->pid = fork();
-	if (d->pid == 0)
-		run_child(&argv, &env, pair[1], d->listen_fd, log);
-	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	fds[0] = pair[1];
+	fds[1] = d->listen_fd;
+	d->pid = aside_start(&argv, log, fds, nitems(fds));
 	if (d->pid < 0) {
+		r = err_set(e, (int)d->pid, "fork: %s", err_str((int)d->pid));
 		d->pid = 0;
-		r = err_set(e, -errno, "fork: %s", strerror(errno));
 		goto out;
 	}
 	(void)fd_nonblock(pair[0], true);
@@ -114,7 +70,6 @@ out:
 	fd_close(&pair[1]);
 	fd_close(&log);
 	strv_clear(&argv);
-	strv_clear(&env);
 	return r;
 }
 

@@ -2,9 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -15,13 +13,12 @@
 #include "common/fdpass.h"
 #include "common/log.h"
 #include "common/loop.h"
-#include "common/spawn.h"
+#include "orchestrator/aside/aside.h"
 #include "orchestrator/egress/control.h"
 #include "orchestrator/egress/proxy.h"
 #include "orchestrator/egress/server.h"
-#include "sandbox/stage.h"
 
-#define CONTROL_FD 3
+#define CONTROL_FD ASIDE_FD
 #define NOTES_A_TURN 64
 #define STOP_MS 2000
 
@@ -34,18 +31,6 @@ struct egress {
 };
 
 /* --- the process --------------------------------------------------------- */
-
-static int
-drop_root(void)
-{
-	if (geteuid() != 0)
-		return 0;
-	if (setgroups(0, NULL) < 0 ||
-	    setresgid(SANDBOX_UID, SANDBOX_UID, SANDBOX_UID) < 0 ||
-	    setresuid(SANDBOX_UID, SANDBOX_UID, SANDBOX_UID) < 0)
-		return -errno;
-	return 0;
-}
 
 void
 egress_main(int argc, char **argv)
@@ -61,7 +46,7 @@ egress_main(int argc, char **argv)
 	for (i = 1; i < argc; i++)
 		if (net_rules_add(&rules, argv[i], &e) < 0)
 			fatal("%s", e.text);
-	if ((r = drop_root()) < 0)
+	if ((r = aside_drop_root()) < 0)
 		fatal("egress-proxy: %s", err_str(r));
 	/* After the change of uid, which clears it; and it may be too late. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
@@ -73,47 +58,13 @@ egress_main(int argc, char **argv)
 	_exit(proxy_run(CONTROL_FD, &rules));
 }
 
-static noreturn_fn void
-run_child(const struct strv *argv, const struct strv *env, int control, int log)
-{
-	static const int keep[] = { CONTROL_FD };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	/* Clear of 0..3 before they are filled. */
-	control = fcntl(control, F_DUPFD_CLOEXEC, 16);
-	log = fcntl(log, F_DUPFD_CLOEXEC, 16);
-	if (null < 0 || control < 0 || log < 0 || dup2(null, 0) < 0 ||
-	    dup2(null, 1) < 0 || dup2(log, 2) < 0 ||
-	    dup2(control, CONTROL_FD) < 0)
-		_exit(126);
-	(void)setsid(); /* a terminal's signals are for the person's program */
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	spawn_child_clean(keep, nitems(keep));
-	(void)execve("/proc/self/exe", strv_argv(argv), strv_argv(env));
-	_exit(127);
-}
-
-static void
-clean_env(struct strv *env)
-{
-	static const char *const names[] = { "LANG", "LC_ALL", "TZ",
-		"FORAY_DEBUG", "ASAN_OPTIONS", "UBSAN_OPTIONS",
-		"LSAN_OPTIONS" };
-	size_t i;
-
-	for (i = 0; i < nitems(names); i++)
-		if (getenv(names[i]) != NULL)
-			strv_setenv(env, names[i], getenv(names[i]));
-}
-
 int
 egress_start(const struct net_rules *rules, int log_fd, egress_record record,
     void *ctx, struct egress **ret, struct err *e)
 {
-	struct strv argv = { 0 }, env = { 0 };
+	struct strv argv = { 0 };
 	int pair[2];
 	struct egress *eg;
-	sigset_t all, old;
 	size_t i;
 	pid_t pid;
 
@@ -122,19 +73,12 @@ egress_start(const struct net_rules *rules, int log_fd, egress_record record,
 	strv_addl(&argv, "foray", "egress-proxy", (char *)NULL);
 	for (i = 0; i < rules->n; i++)
 		strv_add(&argv, rules->v[i].text);
-	clean_env(&env);
-	sigfillset(&all); /* no handler of ours may run in the child */
-	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	pid = fork();
-	if (pid == 0)
-		run_child(&argv, &env, pair[1], log_fd);
-	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pid = aside_start(&argv, log_fd, &pair[1], 1);
 	fd_close(&pair[1]);
 	strv_clear(&argv);
-	strv_clear(&env);
 	if (pid < 0) {
 		fd_close(&pair[0]);
-		return err_set(e, -errno, "fork: %s", strerror(errno));
+		return err_set(e, (int)pid, "fork: %s", err_str((int)pid));
 	}
 	(void)fd_nonblock(pair[0], true);
 	eg = xcalloc(1, sizeof *eg);
