@@ -13,6 +13,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import lib  # noqa: E402
 from fake import curve  # noqa: E402
+from fake.relay import Relay  # noqa: E402
 
 MEMORY_MIB = 100  # far from what a flood would take
 if lib.sanitized():
@@ -768,59 +769,11 @@ def silent(box):
 LONG = (silent,)  # fleet_silent_long.py
 
 
-class Relay:
-    """Bytes both ways, until cut() ends what is there."""
-
-    def __init__(self, port):
-        self.to, self.pairs = port, []
-        self.listen = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listen.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                a, _ = self.listen.accept()
-                b = socket.create_connection(("127.0.0.1", self.to))
-            except OSError:
-                return
-            self.pairs.append((a, b))
-            for x, y in ((a, b), (b, a)):
-                threading.Thread(target=self.copy, args=(x, y),
-                                 daemon=True).start()
-
-    @staticmethod
-    def copy(x, y):
-        try:
-            for part in iter(lambda: x.recv(65536), b""):
-                y.sendall(part)
-        except OSError:
-            pass
-        for s in (x, y):
-            try:
-                s.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def cut(self):
-        for s in [s for pair in self.pairs for s in pair]:
-            try:
-                s.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-        self.pairs = []
-
-    def close(self):
-        self.listen.shutdown(socket.SHUT_RDWR)
-        self.listen.close()
-        self.cut()
-
-
 def cuts(box):
     """A host whose connection is cut comes back and goes on; a run that was
     interrupted goes on with another port."""
     f = Fleet(box, "cuts", "--local", "0")
-    relay = Relay(f.port)
+    relay = Relay(("127.0.0.1", 0), ("127.0.0.1", f.port))
     host = f.host(at="tcp://127.0.0.1:%d" % relay.port,
                   log=box.dir + "/cuts.log")
     for name in ("host_up", "worker_started", "planned"):
