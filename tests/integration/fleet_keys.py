@@ -684,14 +684,14 @@ def judged(box):
         p = Pretender(f, run_profile(f), instance="h", name="liar", slots=64)
         p.answer(f, liar(p, patch))
         r = f.run.wait(60)
-        at = {e["label"]: e["host"] for e in r.all("assigned")
+        at = {e["subtask"]: e["host"] for e in r.all("assigned")
               if e["kind"] in ("baseline", "verify")}
         lib.check(len(at) > 1 and "liar" not in at.values(),
                   what + ": another host judges", r)
         lib.check("liar" in [e["host"] for e in r.all("assigned")],
                   what + ": it had work", r)
         for e in r.all("verified"):
-            lib.check(not e["ok"] or at[e["label"]] != "liar",
+            lib.check(not e["ok"] or at[e["subtask"]] != "liar",
                       what + ": and says no", r)
         if host:
             end(host, what)
