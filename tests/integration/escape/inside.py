@@ -173,7 +173,7 @@ def affinity():
 
 
 def nice_user():
-    call("setpriority", 2, os.getuid(), 10 if "CONTROL" in os.environ else 11)
+    call("setpriority", 2, os.getuid(), 18 if "CONTROL" in os.environ else 19)
 
 
 def shm():
