@@ -19,6 +19,7 @@
 #include "orchestrator/run/run.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/explain.h"
+#include "sandbox/why.h"
 
 static int cmd_sandbox_main(int argc, char **argv);
 
@@ -233,9 +234,9 @@ make_and_run(const struct direct_request *q, bool json)
 	bool tty = isatty(STDIN_FILENO) == 1;
 	struct direct d;
 	struct err e = { 0 };
-	int r = direct_make(q, tty, &d, &e);
+	int r = q->explain ? 0 : why_uids(&e);
 
-	if (r == 0) {
+	if (r == 0 && (r = direct_make(q, tty, &d, &e)) == 0) {
 		r = q->explain ? print_explanation(&d, json)
 			       : direct_run(&d, tty, &e);
 		direct_clear(&d);

@@ -14,6 +14,7 @@
 #include "sandbox/notify.h"
 #include "sandbox/stage.h"
 #include "sandbox/start.h"
+#include "sandbox/why.h"
 
 #define ROOT_CACHE "/var/cache/foray"
 #define PROBE_MS 20000
@@ -333,6 +334,8 @@ container_probe(struct err *e)
 	struct buf out;
 	int r;
 
+	if (why_uids(e) < 0)
+		return ERR_SANDBOX;
 	if (mkdtemp(dir) == NULL || chmod(dir, 0711) < 0)
 		return err_set(e, ERR_SANDBOX, "%s: %s", dir, strerror(errno));
 	tmp = path_join(dir, "t");

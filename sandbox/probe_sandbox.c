@@ -123,6 +123,8 @@ probe_sandbox(struct err *e)
 	struct err why = { 0 };
 	struct why w;
 
+	if (why_uids(e) < 0)
+		return ERR_SANDBOX;
 	if (try_in_nest(&why) == 0)
 		return 0;
 	/* That error has its own remedy in it. */

@@ -13,11 +13,13 @@
 #include "common/log.h"
 #include "sandbox/container.h"
 #include "sandbox/landlock.h"
+#include "sandbox/nest.h"
 #include "sandbox/probe.h"
 #include "sandbox/probe_text.h"
 #include "sandbox/why.h"
 
 #define NO_SANDBOX "no sandbox, so no run"
+#define NOT_TRIED 0x7f
 #define APPARMOR_SYSCTL "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 
 /* A user namespace, as the uid that would make it. */
@@ -81,30 +83,36 @@ probe_apparmor(struct probe_item *it)
 	remedy(it, "%s", why_apparmor_remedy());
 }
 
-/* In a child: as the uid that would do it. Where no namespace can be had that
- * is said elsewhere. */
+/* As the uid that would do it. Where no namespace can be had that is said
+ * elsewhere. */
+static int
+mount_proc(void *unused)
+{
+	int status = 1;
+	pid_t pid;
+
+	(void)unused;
+	if (container_drop(NULL) < 0 ||
+	    unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) < 0)
+		return NOT_TRIED;
+	if ((pid = fork()) == 0)
+		_exit(mount("proc", "/proc", "proc",
+			  MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0
+			? 0
+			: errno & 0x7f);
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return NOT_TRIED;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : NOT_TRIED;
+}
+
+/* In a nest, as all sandboxes are made: root has a whole /proc there, whatever
+ * covers parts of the one around us. */
 static int
 try_proc(void)
 {
-	int status = 1;
-	pid_t pid = fork(), inner;
+	int r = nest_plain(mount_proc, NULL, NULL);
 
-	if (pid == 0) {
-		if (container_drop(NULL) < 0 ||
-		    unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) < 0)
-			_exit(0x7f);
-		if ((inner = fork()) == 0)
-			_exit(mount("proc", "/proc", "proc",
-				  MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0
-				? 0
-				: errno & 0x7f);
-		if (inner < 0 || waitpid(inner, &status, 0) < 0)
-			_exit(0x7f);
-		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 0x7f);
-	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 0x7f;
+	return r < 0 ? NOT_TRIED : r;
 }
 
 /* Mounts over parts of /proc: a new one would show what they hide, so the
@@ -129,7 +137,7 @@ probe_proc(struct probe_item *it)
 	size_t masked = masked_parts();
 	int r = try_proc();
 
-	if (r == 0 || r == 0x7f) {
+	if (r == 0 || r == NOT_TRIED) {
 		detail(it, "%s",
 		    r == 0 ? "can be mounted"
 			   : "not tried: \"user namespaces\"");

@@ -10,6 +10,7 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "sandbox/stage.h"
 #include "sandbox/why.h"
 
 #define SYSCTL(name, value) \
@@ -51,6 +52,36 @@ why_in_container(void)
 	    access("/run/.containerenv", F_OK) == 0 ||
 	    getenv("container") != NULL ||
 	    getenv("KUBERNETES_SERVICE_HOST") != NULL;
+}
+
+/* user_namespaces(7): each line is first inside, first outside, how many. */
+static bool
+is_mapped(unsigned long id)
+{
+	unsigned long first, outside, n;
+	bool found = false;
+	FILE *f = fopen("/proc/self/uid_map", "re");
+
+	if (f == NULL)
+		return true; /* no user namespaces: all are there */
+	while (!found && fscanf(f, "%lu %lu %lu", &first, &outside, &n) == 3)
+		found = id >= first && id - first < n;
+	(void)fclose(f); /* was only read */
+	return found;
+}
+
+int
+why_uids(struct err *e)
+{
+	if (geteuid() != 0 || is_mapped(SANDBOX_UID))
+		return 0;
+	return err_set(e, ERR_SANDBOX,
+	    "this root can become no other user (uid %u is not mapped: "
+	    "unshare -r, or a container with few uids). Remedy: run foray as "
+	    "an ordinary user, or give the container 65536 uids (podman: "
+	    "sudo usermod --add-subuids 100000-165535 --add-subgids "
+	    "100000-165535 USER && podman system migrate)",
+	    SANDBOX_UID);
 }
 
 /* Can root make a mount namespace here? */

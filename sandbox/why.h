@@ -7,7 +7,7 @@
 #ifndef SANDBOX_WHY_H
 #define SANDBOX_WHY_H
 
-#include "common/compat.h"
+#include "common/err.h"
 
 struct why {
 	const char *cause;  /* half a sentence: "user namespaces are ..." */
@@ -18,6 +18,10 @@ struct why {
 struct why why_bwrap(const char *words);
 /* From the machine alone; cause NULL: nothing forbids it that could be seen. */
 struct why why_machine(void);
+
+/* Root runs workers under another uid: is there one here? 0, or ERR_SANDBOX with
+ * the remedy. Always 0 for other users. */
+int why_uids(struct err *e);
 
 /* Signs of docker, podman, kubernetes or another container around us. */
 bool why_in_container(void);

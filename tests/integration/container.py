@@ -560,28 +560,56 @@ def bwrap_says(p):
 
 
 def masked(p):
-    """A /proc with covered parts, as in Docker: bwrap itself fails."""
-    if not p.root:
+    """A /proc with covered parts, as in Docker: bwrap itself would fail. Root
+    has a /proc of its own before bwrap comes; who has not is told."""
+    def within(*args):
+        user = [] if p.root else ["unshare", "-U", "--map-user=%d" % p.box.uid,
+                                  "--map-group=%d" % p.box.uid]
+        return p.box.call(["unshare", "-m" if p.root else "-Urm", "sh", "-c",
+                           'mount --bind /dev/null /proc/version && exec "$@"', "sh",
+                           *user, p.box.foray, *args])
+    marker = os.path.join(p.repo, "ran-masked")
+    sandbox = within("sandbox", "-C", p.repo, "--", "touch", marker)
+    run = within("run", "-C", p.repo, "--json", "-t", lib.SMALL_TEST)
+    doctor = within("doctor")
+    if p.root:
+        p.check(sandbox.status == 0 and os.path.exists(marker),
+                "a masked /proc: a command", sandbox)
+        p.check(run.status == 0, "a masked /proc: a run", run)
+        p.check(doctor.status == 0 and "masked" not in doctor.out,
+                "a masked /proc: doctor", doctor)
+    else:
+        p.check(sandbox.status == 125 and not os.path.exists(marker) and
+                "/proc" in sandbox.err and "procMount" in sandbox.err,
+                "a masked /proc: no command", sandbox)
+        p.check(run.status == 4 and "/proc" in run.text and NEED in run.text and
+                not run.all("worker_started"), "a masked /proc: no run", run)
+        p.check(doctor.status == 4 and "new /proc" in doctor.out and
+                "masked" in doctor.out, "a masked /proc: doctor", doctor)
+    r = within("run", "-C", p.repo, "--json", "-t", lib.SMALL_TEST, *FLAG)
+    p.check(r.status == 0, "a masked /proc: with the flag", r)
+
+
+def one_uid(p):
+    """Root of a user namespace that has no other uid: workers can't run as
+    somebody else."""
+    if p.root:
         return
 
     def within(*args):
-        return p.box.call(["unshare", "-m", "sh", "-c",
-                           'mount --bind /dev/null /proc/version && exec "$@"', "sh",
-                           p.box.foray, *args])
-    marker = os.path.join(p.repo, "ran-masked")
-    r = within("sandbox", "-C", p.repo, "--", "touch", marker)
-    # As root it has a /proc of its own before bwrap comes.
-    ran = os.path.exists(marker)
-    p.check(r.status == 0 and ran or r.status == 125 and not ran and
-            "/proc" in r.err and "procMount" in r.err, "a masked /proc", r)
-    r = within("run", "-C", p.repo, "--json", "-t", lib.SMALL_TEST)
-    p.check(r.status == 4 and "/proc" in r.text and NEED in r.text and
-            not r.all("worker_started"), "a masked /proc: no run", r)
+        return p.box.call(["unshare", "-Ur", p.box.foray, *args])
+
+    def tells(text):
+        return "no other user" in text and "ordinary user" in text
+    for flag in (), FLAG:
+        what = "a single uid: " + (flag[-1] if flag else "no flag")
+        r = within("run", "-C", p.repo, "--json", "-t", lib.SMALL_TEST, *flag)
+        p.check(r.status == 4 and tells(r.text) and
+                not r.all("worker_started"), what + ": no run", r)
+        r = within("sandbox", "-C", p.repo, *flag, "--", "true")
+        p.check(r.status == 125 and tells(r.err), what + ": no command", r)
     r = within("doctor")
-    p.check(r.status == 4 and "new /proc" in r.out and "masked" in r.out,
-            "a masked /proc: doctor", r)
-    r = within("run", "-C", p.repo, "--json", "-t", lib.SMALL_TEST, *FLAG)
-    p.check(r.status == 0, "a masked /proc: with the flag", r)
+    p.check(r.status == 4 and tells(r.out), "a single uid: doctor", r)
 
 
 def switched_off(p):
@@ -606,7 +634,7 @@ def switched_off(p):
 
 PARTS = (refused, fixed, compiled, verified, files, live, reach, tools,
          leftovers, kills, kills_in_turn, no_wall, weaker_host, bwrap_says,
-         masked, switched_off)
+         masked, one_uid, switched_off)
 
 if platform.machine() not in NUMBERS:
     lib.skip("no numbers of system calls for " + platform.machine())
