@@ -26,7 +26,9 @@ ifeq ($(origin CC),default)
 CC := $(if $(FUZZ),clang,gcc)
 endif
 PKG_CONFIG ?= pkg-config
-CFLAGS ?= -O2 -g
+# -O2 under the sanitizers takes two and a half times as long to compile as -Og,
+# and the tests gain nothing by it.
+CFLAGS ?= $(if $(SANITIZE),-Og,-O2) -g
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wold-style-definition -Wpointer-arith \
@@ -34,7 +36,8 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
 	-fno-common $(if $(WERROR),-Werror)
 HARDEN := -fstack-protector-strong -fPIE \
 	$(if $(SANITIZE)$(FUZZ),,-D_FORTIFY_SOURCE=2)
-SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) \
+SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
+	-fno-sanitize-recover=undefined) \
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link$(comma)address$(comma)undefined \
 	-fno-sanitize-recover=undefined)
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DFORAY_VERSION='"$(VERSION)"' \
