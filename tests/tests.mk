@@ -7,8 +7,8 @@ demo: deps
 	@sh tests/demo.sh $(CURDIR)/$(BUILD)/foray
 
 # --- unit tests -------------------------------------------------------------
-# A unit test links the libraries; one of a program's own folder names the
-# objects it needs beside them in test_X_OBJS.
+# A unit test links the libraries, one of a program's own folder that program's
+# objects beside them. They come from archives, so that each takes what it uses.
 AGENT_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/agent/*.c)) \
 	worker/agent/batch_script.c)
 HOST_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/host/*.c)))
@@ -18,16 +18,31 @@ ORCH_OBJS := $(call objs,$(filter-out orchestrator/main.c \
 	orchestrator/monitor/supplied.c orchestrator/repair/trace_scripts.c))
 LIB_OBJS := $(call objs,$(SANDBOX) $(PROTO) $(COMMON))
 
+archive = $(BUILD)/tests/$(1).a
+define archive_of
+$(call archive,$(1)): $(2) $(BUILD)/.flags
+	@mkdir -p $$(@D)
+	$$(say) AR $$@
+	@rm -f $$@
+	$$(Q)$$(AR) rcs $$@ $$(filter %.o,$$^)
+endef
+$(eval $(call archive_of,agent,$(AGENT_OBJS)))
+$(eval $(call archive_of,host,$(HOST_OBJS)))
+$(eval $(call archive_of,orch,$(ORCH_OBJS)))
+$(eval $(call archive_of,lib,$(LIB_OBJS)))
+LIB_A := $(call archive,lib)
+
 UNIT := $(wildcard tests/unit/test_*.c)
 UNIT_PROGS := $(patsubst %.c,$(BUILD)/%,$(UNIT))
-unit_objs = $(if $(findstring test_agent_,$(1)),$(AGENT_OBJS)) \
-	$(if $(findstring test_host_,$(1)),$(HOST_OBJS)) \
-	$(if $(findstring test_repair_,$(1))$(findstring test_gateway_,$(1))$(findstring test_orch_,$(1)),$(ORCH_OBJS))
+unit_libs = $(if $(findstring test_agent_,$(1)),$(call archive,agent)) \
+	$(if $(findstring test_host_,$(1)),$(call archive,host)) \
+	$(if $(findstring test_repair_,$(1))$(findstring test_gateway_,$(1))$(findstring test_orch_,$(1)),$(call archive,orch)) \
+	$(LIB_A)
 
 define unit_program
-$(BUILD)/$(1:.c=): $(BUILD)/$(1:.c=.o) $(call unit_objs,$(1)) $(LIB_OBJS)
+$(BUILD)/$(1:.c=): $(BUILD)/$(1:.c=.o) $(call unit_libs,$(1))
 	$$(say) LINK $$@
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) \
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ \
 		$$(call libs,$(PKGS_FORAY) cmocka) $$(LIBS)
 endef
 $(foreach t,$(UNIT),$(eval $(call unit_program,$(t))))
@@ -38,18 +53,19 @@ REPLAYS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/replay/%,$(FUZZ_SRCS))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(FUZZ_SRCS))
 FUZZ_SECONDS ?= 60
 
-fuzz_objs = $(if $(findstring fuzz_agent_,$(1)),$(AGENT_OBJS)) \
-	$(if $(findstring fuzz_repair,$(1))$(findstring fuzz_narrow,$(1))$(findstring fuzz_sse,$(1))$(findstring fuzz_dialect,$(1))$(findstring fuzz_egress,$(1))$(findstring fuzz_hooks,$(1))$(findstring fuzz_monitor,$(1))$(findstring fuzz_fleet,$(1))$(findstring fuzz_conflict,$(1)),$(ORCH_OBJS))
+fuzz_libs = $(if $(findstring fuzz_agent_,$(1)),$(call archive,agent)) \
+	$(if $(findstring fuzz_repair,$(1))$(findstring fuzz_narrow,$(1))$(findstring fuzz_sse,$(1))$(findstring fuzz_dialect,$(1))$(findstring fuzz_egress,$(1))$(findstring fuzz_hooks,$(1))$(findstring fuzz_monitor,$(1))$(findstring fuzz_fleet,$(1))$(findstring fuzz_conflict,$(1)),$(call archive,orch)) \
+	$(LIB_A)
 define fuzz_program
 $(BUILD)/tests/replay/$(1): $(BUILD)/tests/fuzz/$(1).o \
-		$(BUILD)/tests/fuzz/replay.o $(call fuzz_objs,$(1)) $(LIB_OBJS)
+		$(BUILD)/tests/fuzz/replay.o $(call fuzz_libs,$(1))
 	@mkdir -p $$(@D)
 	$$(say) LINK $$@
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) \
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ \
 		$$(call libs,$(PKGS_FORAY)) $$(LIBS)
-$(BUILD)/tests/fuzz/$(1): $(BUILD)/tests/fuzz/$(1).o $(call fuzz_objs,$(1)) $(LIB_OBJS)
+$(BUILD)/tests/fuzz/$(1): $(BUILD)/tests/fuzz/$(1).o $(call fuzz_libs,$(1))
 	$$(say) LINK $$@
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) -fsanitize=fuzzer -o $$@ $$(filter %.o,$$^) \
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -fsanitize=fuzzer -o $$@ $$^ \
 		$$(call libs,$(PKGS_FORAY)) $$(LIBS)
 endef
 $(foreach f,$(patsubst tests/fuzz/%.c,%,$(FUZZ_SRCS)),$(eval $(call fuzz_program,$(f))))
@@ -83,9 +99,9 @@ lint: deps-long
 # --- bench ------------------------------------------------------------------
 BENCH_PROGS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 define bench_program
-$(BUILD)/$(1:.c=): $(BUILD)/$(1:.c=.o) $(LIB_OBJS)
+$(BUILD)/$(1:.c=): $(BUILD)/$(1:.c=.o) $(LIB_A)
 	$$(say) LINK $$@
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) \
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ \
 		$$(call libs,$(PKGS_FORAY)) $$(LIBS)
 endef
 $(foreach b,$(wildcard tests/bench/*.c),$(eval $(call bench_program,$(b))))
