@@ -5,15 +5,18 @@ Unit tests are cmocka programs, replays feed each fuzzer its corpus, and
 integration tests are programs in tests/integration (shell or Python): exit 0 is
 passed, 77 is skipped (a failure when FORAY_SANDBOX_MUST_WORK=1), the rest failed.
 Those named *_long.* run with --long only. Arguments choose tests by a part of
-their name.
+their name. --times FILE writes what each test took, the dearest first: seconds
+of processor, all processes that it waited for included, and seconds.
 """
 import argparse
 import concurrent.futures
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -51,8 +54,8 @@ def find(build, long):
 
 
 def run_one(name, argv, build, limit):
-    """(outcome, seconds, output, checks): checks counts what cmocka or the
-    script itself reports."""
+    """(outcome, seconds, output, checks, processor): checks counts what cmocka
+    or the script itself reports."""
     start = time.monotonic()
     env = dict(os.environ, FORAY_BUILD=build, FORAY=os.path.join(build, "foray"))
     env.setdefault("ASAN_OPTIONS", "detect_leaks=1:abort_on_error=0")
@@ -61,22 +64,24 @@ def run_one(name, argv, build, limit):
         p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out,
                              stderr=subprocess.STDOUT, env=env,
                              start_new_session=True)
-        try:
-            code = p.wait(limit)
-        except subprocess.TimeoutExpired:
-            os.killpg(p.pid, 9)
-            p.wait()
-            code = "time limit of %d s" % limit
+        late = threading.Timer(limit, os.killpg, (p.pid, signal.SIGKILL))
+        late.start()
+        _, status, used = os.wait4(p.pid, 0)
+        late.cancel()
+        code = p.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         text = out.read().decode("utf-8", "replace")
     seconds = time.monotonic() - start
+    processor = used.ru_utime + used.ru_stime
+    if code == -signal.SIGKILL and seconds >= limit:
+        code = "time limit of %d s" % limit
     if code == SKIPPED and not os.environ.get("FORAY_SANDBOX_MUST_WORK"):
-        return "skipped", seconds, text, 0
+        return "skipped", seconds, text, 0, processor
     found = [int(n) for n in re.findall(r"PASSED\s+\] (\d+) test", text)] or \
             [int(n) for n in re.findall(r"^(\d+) passed, 0 failed", text, re.M)]
     if code == 0:
-        return "passed", seconds, text, max(1, sum(found))
-    return "failed (%s)" % code, seconds, text, 0
+        return "passed", seconds, text, max(1, sum(found)), processor
+    return "failed (%s)" % code, seconds, text, 0, processor
 
 
 def main():
@@ -84,19 +89,21 @@ def main():
     ap.add_argument("--build", default="build")
     ap.add_argument("--long", action="store_true")
     ap.add_argument("-j", type=int, default=2 * (os.cpu_count() or 1))
+    ap.add_argument("--times", metavar="FILE")
     ap.add_argument("names", nargs="*")
     args = ap.parse_args()
     build = os.path.abspath(args.build)
     tests = [t for t in find(build, args.long)
              if not args.names or any(n in t[0] for n in args.names)]
     passed = failed = skipped = 0
-    failures = []
+    failures, times = [], []
     start = time.monotonic()
     limit = LIMIT * 6 if args.long else LIMIT
 
     def report(name, result):
         nonlocal passed, failed, skipped
-        outcome, seconds, text, checks = result
+        outcome, seconds, text, checks, processor = result
+        times.append((processor, seconds, name))
         print("%-9s %6.1fs  %s%s" % (outcome.split()[0], seconds, name,
               "" if checks < 2 else " (%d)" % checks), flush=True)
         if outcome == "passed":
@@ -125,6 +132,11 @@ def main():
             report(jobs[job], job.result())
     print("%d s%s" % (time.monotonic() - start,
                       ", %d skipped" % skipped if skipped else ""))
+    if args.times:
+        with open(args.times, "w", encoding="utf-8") as f:
+            for row in sorted(times, reverse=True):
+                f.write("%8.2f %8.2f  %s\n" % row)
+            f.write("%8.2f\n" % sum(row[0] for row in times))
     if not tests:
         print("no test has such a name")
         failed += 1
