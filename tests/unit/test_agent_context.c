@@ -91,7 +91,7 @@ reads(struct bed *b, unsigned n, size_t len)
 
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(name, sizeof name, "f%u.txt", i);
-		snprintf(s, 16, "file %u\n", i);
+		snprintf(s, 20, "file %u\n", i);
 		s[strlen(s)] = '.';
 		bed_text(b, name, s);
 		snprintf(args, sizeof args, "{\"path\":\"%s\"}", name);

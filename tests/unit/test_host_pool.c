@@ -171,7 +171,7 @@ test_other(void **state)
 	bed_assign(&b, "w4", 60000);
 	bed_wait_exit(&b, "w4", "full", "no free slot");
 	for (i = 1; i <= 3; i++) {
-		char name[8];
+		char name[16];
 
 		(void)snprintf(name, sizeof name, "w%d", i);
 		echo(&b, name, name);

@@ -213,7 +213,7 @@ test_slots(void **state)
 	bed_assign(&b, "good-4", 60000);
 	bed_wait_exit(&b, "good-4", "full", "no free slot");
 	for (i = 1; i <= 3; i++) {
-		char name[16];
+		char name[32];
 
 		(void)snprintf(name, sizeof name, "good-%d", i);
 		bed_wait(&b, MSG_READY, name);
