@@ -10,6 +10,7 @@ Every process that foray leaves behind becomes ours (child subreaper), so that
 descendants() finds it however it was forked.
 """
 import ctypes
+import functools
 import hashlib
 import json
 import os
@@ -95,9 +96,13 @@ class Process:
 
     def __init__(self, pid):
         self.pid = pid
-        with open("/proc/%d/stat" % pid, "rb") as f:
-            name, rest = f.read().rsplit(b")", 1)
-        fields = rest.split()
+        # Some tests read those of all processes fifty times a second.
+        fd = os.open("/proc/%d/stat" % pid, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            name, rest = os.read(fd, 4096).rsplit(b")", 1)
+        finally:
+            os.close(fd)
+        fields = rest.split(None, 20)
         self.name = name.split(b"(", 1)[1].decode("ascii", "replace")
         self.state = fields[0].decode()
         self.parent = int(fields[1])
@@ -212,7 +217,7 @@ class Result:
         self.err = err.decode("utf-8", "replace")
         self.text = self.out + self.err
 
-    @property
+    @functools.cached_property
     def events(self):
         return [e for e in map(parse_event, self.stdout.splitlines()) if e]
 
@@ -251,6 +256,7 @@ class Live:
     def __init__(self, box, args, **more):
         self.args, self.began = args, time.monotonic()
         self.lines, self.err = [], tempfile.TemporaryFile()
+        self.seen = []  # the events among the lines, each parsed once
         self.process = box.popen(args, stdout=subprocess.PIPE, stderr=self.err,
                                  **more)
         self.pid = self.process.pid
@@ -261,10 +267,12 @@ class Live:
         with self.process.stdout:
             for line in self.process.stdout:
                 self.lines.append(line)
+                event = parse_event(line)
+                if event:
+                    self.seen.append(event)
 
     def events(self, name=None):
-        found = [e for e in map(parse_event, list(self.lines)) if e]
-        return [e for e in found if name in (None, e["event"])]
+        return [e for e in list(self.seen) if name in (None, e["event"])]
 
     def wait_event(self, name, seconds, number=1):
         """The events of that name once there are so many, else []."""
