@@ -72,8 +72,9 @@ put(const char *dir, const char *name, size_t len)
 	free(path);
 }
 
+/* So many small files, and one that takes several chunks. */
 static void
-open_all(struct bed *b)
+open_with(struct bed *b, int files)
 {
 	char *root, *store, *dir, name[32];
 	struct snapshot_opts o = { 0 };
@@ -83,9 +84,9 @@ open_all(struct bed *b)
 	root = bed_mkdir(b, "origin", 0755, false);
 	dir = bed_mkdir(b, "origin/sub", 0755, false);
 	store = path_joinf(b->dir, "origin-store");
-	for (int i = 0; i < 900; i++) {
+	for (int i = 0; i < files; i++) {
 		(void)snprintf(name, sizeof name, "f%d", i);
-		put(dir, name, (size_t)i);
+		put(dir, name, (size_t)(i * (900 / files)));
 	}
 	put(root, "hello.txt", 1500000);
 	o.store = store;
@@ -101,6 +102,12 @@ open_all(struct bed *b)
 	free(dir);
 	free(store);
 	bed_start_wait(b);
+}
+
+static void
+open_all(struct bed *b)
+{
+	open_with(b, 60);
 }
 
 static void
@@ -170,7 +177,7 @@ test_comes(void **state)
 	size_t needs;
 
 	(void)state;
-	open_all(&b);
+	open_with(&b, 900);
 	drop = 1; /* the second question is the first, again */
 	assign(&b, "good");
 	assign(&b, "good-2");
