@@ -247,6 +247,7 @@ on_child(pid_t pid, int status, void *ctx)
 	(void)pid;
 	*(int *)ctx = status;
 	loop_del(l, one); /* NULL or itself */
+	one = NULL;
 	if (++calls == 2)
 		loop_stop(l, 0);
 }
