@@ -231,37 +231,8 @@ hear(int fd, bool *ret_readonly, struct err *e)
 	}
 }
 
-/* One status line without the newline; false at the end of the stream. It looks
- * first and takes that line alone: what follows is for sandbox_finished(). */
-static bool
-read_line(int fd, char *line, size_t size)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	uint64_t end = loop_now_ms() + BIRTH_MS, now;
-	size_t len = 0, take;
-	char *nl = NULL;
-	ssize_t n;
-
-	while (nl == NULL && len + 1 < size && (now = loop_now_ms()) < end) {
-		if (poll(&p, 1, (int)(end - now)) < 0 && errno != EINTR)
-			break;
-		if (p.revents == 0)
-			continue;
-		n = recv(fd, line + len, size - 1 - len, MSG_PEEK);
-		if (n <= 0)
-			break;
-		nl = memchr(line + len, '\n', (size_t)n);
-		take = nl != NULL ? (size_t)(nl - line) + 1 - len : (size_t)n;
-		if (recv(fd, line + len, take, 0) != (ssize_t)take)
-			break;
-		len += take;
-	}
-	if (nl != NULL)
-		*nl = '\0';
-	return nl != NULL;
-}
-
-/* The number after "key": in bwrap's status lines. */
+/* The number after "key": in bwrap's status lines; false as long as it may go
+ * on. */
 static bool
 find_number(const char *text, const char *key, long *ret)
 {
@@ -271,7 +242,41 @@ find_number(const char *text, const char *key, long *ret)
 	if (at == NULL || (at = strchr(at, ':')) == NULL)
 		return false;
 	*ret = strtol(at + 1, &end, 10);
-	return end != at + 1;
+	return end != at + 1 && *end != '\0';
+}
+
+/* The number that the first status line begins with. bwrap writes that line in
+ * eight pieces, and each would wake us: the rest may come later. What follows
+ * the line is for sandbox_finished(), so it looks first and takes nothing of
+ * that. */
+static bool
+read_number(int fd, const char *key, long *ret)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint64_t end = loop_now_ms() + BIRTH_MS, now;
+	char line[512] = "", *nl = NULL;
+	size_t len = 0, take;
+	bool found = false;
+	ssize_t n;
+
+	while (!found && nl == NULL && len + 1 < sizeof line &&
+	    (now = loop_now_ms()) < end) {
+		if (poll(&p, 1, (int)(end - now)) < 0 && errno != EINTR)
+			break;
+		if (p.revents == 0)
+			continue;
+		n = recv(fd, line + len, sizeof line - 1 - len, MSG_PEEK);
+		if (n <= 0)
+			break;
+		nl = memchr(line + len, '\n', (size_t)n);
+		take = nl != NULL ? (size_t)(nl - line) + 1 - len : (size_t)n;
+		if (recv(fd, line + len, take, 0) != (ssize_t)take)
+			break;
+		len += take;
+		line[len] = '\0';
+		found = find_number(line, key, ret);
+	}
+	return found;
 }
 
 /* The tree's pid 1. From its birth until it has set a death signal of its own
@@ -280,11 +285,9 @@ find_number(const char *text, const char *key, long *ret)
 static int
 catch_init(int status_fd, pid_t *ret_pid)
 {
-	char line[512];
 	long pid;
 
-	if (!read_line(status_fd, line, sizeof line) ||
-	    !find_number(line, "\"child-pid\"", &pid) || pid <= 1)
+	if (!read_number(status_fd, "\"child-pid\"", &pid) || pid <= 1)
 		return -1; /* bwrap failed: sandbox_finished() will say so */
 	*ret_pid = (pid_t)pid;
 	return pidfd_open((pid_t)pid, 0);
