@@ -14,8 +14,9 @@
 struct backend {
 	/* Fill bwrap, filter and filter_len. */
 	int (*ready)(struct child *c, struct err *e);
-	/* Never returns. */
+	/* Never returns. With "work" it is child_run(). */
 	void (*child)(const struct child *c);
+	bool work;
 	/* The descriptor for sandbox_proc's init_fd, or -1; its number. */
 	int (*born)(int status_fd, pid_t *ret_init);
 	/* End the whole tree; the child, our own, is left to be reaped. */

@@ -27,8 +27,8 @@
  * our own (1 ms): see shield.h. */
 #define SHIELDS_FOR_BWRAP 6
 
-/* The child's own copies, which it rewrites on the way. Nothing is freed: exec
- * or _exit follows. */
+/* The child's own copies, which it rewrites on the way. They outlive it where
+ * the memory is its parent's too (vfork): so they are made and freed there. */
 struct work {
 	const struct child *c;
 	struct sandbox_spec spec;
@@ -39,6 +39,7 @@ struct work {
 	int status_fd, report_fd; /* after the descriptors were sorted */
 	int args_fd, filter_fd;
 	int hold_fd;
+	struct strv argv; /* of bwrap */
 };
 
 static void
@@ -334,6 +335,8 @@ make_files(struct work *w, struct err *e)
 	for (size_t i = 0; i < args.n; i++)
 		(void)buf_add(&b, args.v[i], strlen(args.v[i]) + 1);
 	w->args_fd = make_file("args", b.data, b.len, e);
+	buf_clear(&b);
+	strv_clear(&args);
 	return w->args_fd < 0 ? w->args_fd : 0;
 }
 
@@ -342,26 +345,25 @@ make_files(struct work *w, struct err *e)
 static int
 exec_bwrap(struct work *w, struct err *e)
 {
-	struct strv args = { 0 };
-	char *const *argv, *const none[] = { NULL };
+	struct strv *args = &w->argv;
+	char *const none[] = { NULL };
 	int r;
 
-	strv_addl(&args, "bwrap", "--args", (char *)NULL);
-	strv_addf(&args, "%d", w->args_fd);
+	strv_addl(args, "bwrap", "--args", (char *)NULL);
+	strv_addf(args, "%d", w->args_fd);
 	if (w->hold_fd >= 0) {
-		strv_add(&args, "--block-fd");
-		strv_addf(&args, "%d", w->hold_fd);
+		strv_add(args, "--block-fd");
+		strv_addf(args, "%d", w->hold_fd);
 	}
-	strv_add(&args, "--");
-	strv_extend(&args, &w->spec.argv);
-	argv = strv_argv(&args);
+	strv_add(args, "--");
+	strv_extend(args, &w->spec.argv);
 	if (w->c->start->ignore_keys) {
 		(void)signal(SIGINT, SIG_IGN);
 		(void)signal(SIGQUIT, SIG_IGN);
 	}
 	if ((r = limits_apply(&w->spec.limits, e)) < 0)
 		return r;
-	(void)execve(w->bwrap, argv, none);
+	(void)execve(w->bwrap, strv_argv(args), none);
 	return err_set(e, ERR_SANDBOX, "run %s: %s", w->bwrap, strerror(errno));
 }
 
@@ -403,31 +405,49 @@ prepare(struct work *w, struct err *e)
 	return 0;
 }
 
+struct work *
+child_work_new(const struct child *c)
+{
+	const struct sandbox_start *s = c->start;
+	struct work *w = xcalloc(1, sizeof *w);
+
+	w->c = c;
+	w->status_fd = w->report_fd = w->hold_fd = -1;
+	spec_copy(&w->spec, s->spec);
+	w->bwrap = xstrdup(c->bwrap);
+	if (s->overlay != NULL) {
+		w->has_overlay = true;
+		w->overlay = *s->overlay;
+		w->overlay.lowers = (struct strv){ 0 };
+		strv_copy(&w->overlay.lowers, &s->overlay->lowers);
+		w->overlay.dir = xstrdup(s->overlay->dir);
+	}
+	return w;
+}
+
+void
+child_work_free(struct work *w)
+{
+	if (w == NULL)
+		return;
+	spec_clear(&w->spec);
+	overlay_clear(&w->overlay);
+	strv_clear(&w->argv);
+	free(w->bwrap);
+	free(w);
+}
+
 void
 child_run(const struct child *c)
 {
-	struct work w = {
-		.c = c, .status_fd = -1, .report_fd = -1, .hold_fd = -1
-	};
-	const struct sandbox_start *s = c->start;
+	struct work *w = c->work;
 	struct err e;
 
-	if ((w.report_fd = move_up(c->report_fd, &e)) < 0)
+	if ((w->report_fd = move_up(c->report_fd, &e)) < 0)
 		_exit(127);
-	if (sort_fds(c, &w.status_fd, &w.hold_fd, w.report_fd, &e) < 0)
-		goto fail;
-	spec_copy(&w.spec, s->spec);
-	w.bwrap = xstrdup(c->bwrap);
-	if (s->overlay != NULL) {
-		w.has_overlay = true;
-		w.overlay = *s->overlay;
-		w.overlay.lowers = (struct strv){ 0 };
-		strv_copy(&w.overlay.lowers, &s->overlay->lowers);
-		w.overlay.dir = xstrdup(s->overlay->dir);
-	}
-	if (prepare(&w, &e) == 0)
-		(void)exec_bwrap(&w, &e);
-fail:
-	report(w.report_fd, REPORT_FAILED, &e);
+	if (sort_fds(c, &w->status_fd, &w->hold_fd, w->report_fd, &e) == 0 &&
+	    prepare(w, &e) == 0)
+		(void)exec_bwrap(w, &e);
+	report(w->report_fd, REPORT_FAILED, &e);
 	_exit(127);
 }

@@ -19,6 +19,8 @@ struct child_report {
 	struct err e;
 };
 
+struct work;
+
 struct child {
 	const struct sandbox_start *start;
 	char *bwrap;        /* path of the program; backend bwrap only */
@@ -27,8 +29,14 @@ struct child {
 	int status_fd; /* bwrap writes its status lines here */
 	int report_fd; /* the parent holds the other end, nobody else does */
 	int hold_fd;   /* bwrap runs the command when a byte comes; -1: none */
+	struct work *work; /* child_run() only */
 };
 
+/* What child_run() needs for one try. Made before the fork and freed after it,
+ * by the parent: in the memory of a vfork() it is the same one. */
+struct work *child_work_new(const struct child *c);
+void child_work_free(struct work *w);
+/* After fork, or after vfork when nothing is to be staged. */
 void child_run(const struct child *c) noreturn_fn;
 
 /* For the other backends. The three descriptors of the sandbox are 0, 1 and 2

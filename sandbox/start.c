@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -156,6 +157,7 @@ static void bwrap_kill(const struct sandbox_proc *p);
 static const struct backend backend_bwrap = {
 	.ready = bwrap_ready,
 	.child = child_run,
+	.work = true,
 	.born = catch_init,
 	.kill = bwrap_kill,
 };
@@ -165,18 +167,36 @@ static const struct backend *const backends[] = {
 	[BACKEND_CONTAINER] = &backend_container,
 };
 
+/* May the child run in our memory until bwrap does? To copy our page tables,
+ * and then each page that one of us touches, is a tenth of a start. This thread
+ * waits meanwhile, the others go on: what the child allocates,
+ * child_work_free() frees.
+ *
+ * Not one that stages: a new uid is for all threads that glibc knows of. And
+ * not ours when it is not dumpable: userns.c changes that, and it is the
+ * memory's. */
+static bool
+may_share(const struct child *c)
+{
+	return backends[c->start->spec->backend]->work &&
+	    !(c->start->stage && geteuid() == 0) &&
+	    prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1;
+}
+
 static pid_t
 fork_child(const struct child *c)
 {
+	const struct backend *backend = backends[c->start->spec->backend];
+	const bool share = may_share(c);
 	sigset_t all, old;
 	pid_t pid;
 
 	/* No handler of ours may run in the child. */
 	sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	pid = fork();
+	pid = share ? vfork() : fork();
 	if (pid == 0)
-		backends[c->start->spec->backend]->child(c);
+		backend->child(c);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return pid;
 }
@@ -211,37 +231,8 @@ hear(int fd, bool *ret_readonly, struct err *e)
 	}
 }
 
-/* One status line without the newline; false at the end of the stream. It looks
- * first and takes that line alone: what follows is for sandbox_finished(). */
-static bool
-read_line(int fd, char *line, size_t size)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	uint64_t end = loop_now_ms() + BIRTH_MS, now;
-	size_t len = 0, take;
-	char *nl = NULL;
-	ssize_t n;
-
-	while (nl == NULL && len + 1 < size && (now = loop_now_ms()) < end) {
-		if (poll(&p, 1, (int)(end - now)) < 0 && errno != EINTR)
-			break;
-		if (p.revents == 0)
-			continue;
-		n = recv(fd, line + len, size - 1 - len, MSG_PEEK);
-		if (n <= 0)
-			break;
-		nl = memchr(line + len, '\n', (size_t)n);
-		take = nl != NULL ? (size_t)(nl - line) + 1 - len : (size_t)n;
-		if (recv(fd, line + len, take, 0) != (ssize_t)take)
-			break;
-		len += take;
-	}
-	if (nl != NULL)
-		*nl = '\0';
-	return nl != NULL;
-}
-
-/* The number after "key": in bwrap's status lines. */
+/* The number after "key": in bwrap's status lines; false as long as it may go
+ * on. */
 static bool
 find_number(const char *text, const char *key, long *ret)
 {
@@ -251,7 +242,41 @@ find_number(const char *text, const char *key, long *ret)
 	if (at == NULL || (at = strchr(at, ':')) == NULL)
 		return false;
 	*ret = strtol(at + 1, &end, 10);
-	return end != at + 1;
+	return end != at + 1 && *end != '\0';
+}
+
+/* The number that the first status line begins with. bwrap writes that line in
+ * eight pieces, and each would wake us: the rest may come later. What follows
+ * the line is for sandbox_finished(), so it looks first and takes nothing of
+ * that. */
+static bool
+read_number(int fd, const char *key, long *ret)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint64_t end = loop_now_ms() + BIRTH_MS, now;
+	char line[512] = "", *nl = NULL;
+	size_t len = 0, take;
+	bool found = false;
+	ssize_t n;
+
+	while (!found && nl == NULL && len + 1 < sizeof line &&
+	    (now = loop_now_ms()) < end) {
+		if (poll(&p, 1, (int)(end - now)) < 0 && errno != EINTR)
+			break;
+		if (p.revents == 0)
+			continue;
+		n = recv(fd, line + len, sizeof line - 1 - len, MSG_PEEK);
+		if (n <= 0)
+			break;
+		nl = memchr(line + len, '\n', (size_t)n);
+		take = nl != NULL ? (size_t)(nl - line) + 1 - len : (size_t)n;
+		if (recv(fd, line + len, take, 0) != (ssize_t)take)
+			break;
+		len += take;
+		line[len] = '\0';
+		found = find_number(line, key, ret);
+	}
+	return found;
 }
 
 /* The tree's pid 1. From its birth until it has set a death signal of its own
@@ -260,11 +285,9 @@ find_number(const char *text, const char *key, long *ret)
 static int
 catch_init(int status_fd, pid_t *ret_pid)
 {
-	char line[512];
 	long pid;
 
-	if (!read_line(status_fd, line, sizeof line) ||
-	    !find_number(line, "\"child-pid\"", &pid) || pid <= 1)
+	if (!read_number(status_fd, "\"child-pid\"", &pid) || pid <= 1)
 		return -1; /* bwrap failed: sandbox_finished() will say so */
 	*ret_pid = (pid_t)pid;
 	return pidfd_open((pid_t)pid, 0);
@@ -321,7 +344,12 @@ start_once(struct child *c, struct sandbox_proc *ret, struct err *e)
 	c->hold_fd = hold[0];
 	c->status_fd = status[1];
 	c->report_fd = reports[1];
-	if ((p.pid = fork_child(c)) < 0) {
+	if (backend->work)
+		c->work = child_work_new(c);
+	p.pid = fork_child(c);
+	child_work_free(c->work);
+	c->work = NULL;
+	if (p.pid < 0) {
 		r = err_set(e, ERR_SANDBOX, "fork: %s", strerror(errno));
 		goto out;
 	}

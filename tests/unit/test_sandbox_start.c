@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -820,6 +821,168 @@ test_overlay_fails(void **state)
 	overlay_clear(&ov);
 }
 
+/* --- the caller ------------------------------------------------------------
+ */
+
+static int
+open_fds(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (d != NULL && readdir(d) != NULL)
+		n++;
+	if (d != NULL)
+		(void)closedir(d);
+	return n;
+}
+
+/* What a child changes for itself, as text. */
+static void
+state_of_us(char *ret, size_t size)
+{
+	char ns[2][64] = { "", "" }, adj[32] = "", cwd[4096];
+	struct sigaction act, quit;
+	struct rlimit core, data;
+	mode_t mask = umask(0);
+	sigset_t blocked;
+	int death = -1, fd;
+
+	(void)umask(mask);
+	(void)prctl(PR_GET_PDEATHSIG, &death, 0, 0, 0);
+	if (readlink("/proc/self/ns/user", ns[0], sizeof ns[0] - 1) < 0 ||
+	    readlink("/proc/self/ns/mnt", ns[1], sizeof ns[1] - 1) < 0)
+		ns[0][0] = '?';
+	(void)sigaction(SIGINT, NULL, &act);
+	(void)sigaction(SIGQUIT, NULL, &quit);
+	(void)sigprocmask(SIG_SETMASK, NULL, &blocked);
+	(void)getrlimit(RLIMIT_CORE, &core);
+	(void)getrlimit(RLIMIT_DATA, &data);
+	if ((fd = open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC)) < 0 ||
+	    read(fd, adj, sizeof adj - 1) <= 0)
+		adj[0] = '?';
+	fd_close(&fd);
+	(void)snprintf(ret, size,
+	    "umask %o, cwd %s, dumpable %d, death %d, session %d, group %d, "
+	    "%s, %s, keys %d %d, blocked %d, core %llu, data %llu, adj %s"
+	    "fds %d",
+	    (unsigned)mask, getcwd(cwd, sizeof cwd),
+	    prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), death, (int)getsid(0),
+	    (int)getpgrp(), ns[0], ns[1], act.sa_handler == SIG_DFL,
+	    quit.sa_handler == SIG_DFL, sigismember(&blocked, SIGTERM),
+	    (unsigned long long)core.rlim_cur,
+	    (unsigned long long)data.rlim_cur, adj, open_fds());
+}
+
+/* In a process of its own, which is no root: with or without an overlay. */
+static int
+start_and_compare(
+    const struct sandbox_spec *spec, const struct overlay *o, int want)
+{
+	struct sandbox_run run = { .timeout_ms = 20000 };
+	char before[8192], after[8192];
+	struct sandbox_result res;
+	struct buf out;
+	struct err e;
+	int r;
+
+	buf_init(&out, 4096);
+	run.start.spec = spec;
+	run.start.overlay = o;
+	run.start.ignore_keys = true;
+	run.out = &out;
+	state_of_us(before, sizeof before);
+	r = sandbox_run(&run, &res, &e);
+	state_of_us(after, sizeof after);
+	buf_clear(&out);
+	if (r != want)
+		return fprintf(stderr, "%d: %s\n", r, r < 0 ? e.text : "");
+	if (strcmp(before, after) != 0)
+		return fprintf(
+		    stderr, "before: %s\nafter: %s\n", before, after);
+	return 0;
+}
+
+static void
+own_overlay(const struct stage *st, const char *dir, const char *name,
+    const char *lower, struct overlay *ret)
+{
+	char *path = make_dir(dir, name);
+
+	*ret = (struct overlay){ .dir = stage_path(st, path) };
+	free(path);
+	path = stage_path(st, lower);
+	strv_add(&ret->lowers, path);
+	free(path);
+}
+
+static int
+start_all(const char *tree, const char *dir, int dumpable)
+{
+	struct sandbox_spec plain, merged, none;
+	struct profile p = { .root = tree, .tree_src = "@merged" };
+	struct overlay o, bad;
+	struct stage st;
+	struct err e;
+	int r;
+
+	if (stage_open(&st, &e) < 0 || stage_add(&st, top, &e) < 0)
+		return fprintf(stderr, "%s\n", e.text);
+	own_overlay(&st, dir, "ws", tree, &o);
+	own_overlay(&st, dir, "bad", "/no/such/lower", &bad);
+	if (stage_drop(&st, &e) < 0 ||
+	    prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0) < 0)
+		return fprintf(stderr, "%s\n", e.text);
+	profile_direct(&p, &merged);
+	strv_add(&merged.argv, "true");
+	direct(tree, &plain);
+	stage_spec(&st, &plain);
+	strv_add(&plain.argv, "true");
+	plain.limits =
+	    (struct sandbox_limits){ .data_bytes = 1 << 30, .procs = 100 };
+	spec_copy(&none, &plain);
+	spec_mount(&none, MOUNT_RO, "@merged", "/mnt");
+	if ((r = start_and_compare(&plain, NULL, 0)) == 0 &&
+	    (r = start_and_compare(&merged, &o, 0)) == 0 &&
+	    (r = start_and_compare(&merged, &bad, ERR_SANDBOX)) == 0)
+		r = start_and_compare(&none, NULL, ERR_SANDBOX);
+	spec_clear(&plain);
+	spec_clear(&merged);
+	spec_clear(&none);
+	overlay_clear(&o);
+	overlay_clear(&bad);
+	stage_clear(&st);
+	return r;
+}
+
+/* The child may run in its parent's memory: nothing of what it does to itself
+ * may be left there, whether it comes to run bwrap or not. */
+static void
+check_caller(int dumpable)
+{
+	char *tree = new_tree(), *dir = new_tree();
+	int status = -1;
+	pid_t pid;
+
+	if ((pid = fork()) == 0) {
+		(void)umask(027);
+		_exit(start_all(tree, dir, dumpable) == 0 ? 0 : 1);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	free(tree);
+	free(dir);
+}
+
+static void
+test_caller(void **state)
+{
+	(void)state;
+	check_caller(1);
+	check_caller(0);
+}
+
 /* --- two layers ------------------------------------------------------------
  */
 
@@ -1258,6 +1421,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(test_link_in_tree),
 		cmocka_unit_test(test_overlay),
 		cmocka_unit_test(test_overlay_fails),
+		cmocka_unit_test(test_caller),
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_host),
 		cmocka_unit_test(test_places),
