@@ -14,6 +14,7 @@
 #define CONV_MAX_MESSAGES 16384
 
 struct convs;
+struct call;
 
 /* What a worker asked last. */
 struct conv {
@@ -27,6 +28,7 @@ struct conv {
 	unsigned char digest[HASH_LEN]; /* of hashes: names the conversation */
 	json_t *array;                  /* the n messages */
 	struct wire **wires;            /* the n messages for the dialect */
+	struct call *call;              /* the gateway's, under way; or NULL */
 };
 
 /* d: NULL when no wire form is wanted. */

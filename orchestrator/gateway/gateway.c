@@ -53,8 +53,9 @@ struct gateway {
 	struct calls calls;
 	struct buf need;
 	uint64_t t0_ms;
-	unsigned asked; /* calls under way */
-	bool warm;      /* a reply has come: the shared prefix is cached */
+	/* Of the calls: under way, waiting, without their worker. */
+	unsigned asked, waiting, orphans;
+	bool warm; /* a reply has come: the shared prefix is cached */
 	bool pumping;
 };
 
@@ -93,12 +94,7 @@ gateway_provider(const struct gateway *g)
 size_t
 gateway_waiting(const struct gateway *g)
 {
-	const struct call *c;
-	size_t n = 0;
-
-	TAILQ_FOREACH (c, &g->calls, entry)
-		n += c->state == CALL_WAITING;
-	return n;
+	return g->waiting;
 }
 
 /* Lines that follow are about this call; *old is what was before. */
@@ -118,10 +114,14 @@ call_free(struct call *c)
 	struct gateway *g = c->g;
 
 	TAILQ_REMOVE(&g->calls, c, entry);
+	c->conv->call = NULL;
 	if (c->gone)
 		convs_drop(g->convs, c->conv->worker);
+	g->orphans -= c->gone;
 	if (c->state == CALL_ASKED)
 		g->asked--;
+	else
+		g->waiting--;
 	buf_clear(&c->late);
 	free(c->subtask);
 	free(c);
@@ -293,7 +293,6 @@ refused(struct call *c, struct provider_answer *a)
 	struct gateway *g = c->g;
 	struct spend none = { 0 };
 	struct err e;
-
 	int r;
 
 	store_hold(g->store);
@@ -438,6 +437,7 @@ try_call(struct call *c)
 	if (promise(c) < 0)
 		return true;
 	c->state = CALL_ASKED;
+	g->waiting--;
 	g->asked++;
 	call_ids(c, &old);
 	g->provider.ask(g->provider.self, &q, &handle);
@@ -457,7 +457,7 @@ pump(struct gateway *g)
 	if (g->pumping)
 		return;
 	g->pumping = true;
-	while (moved) {
+	while (moved && g->waiting > 0) {
 		moved = false;
 		TAILQ_FOREACH (c, &g->calls, entry) {
 			if (c->state != CALL_WAITING)
@@ -470,12 +470,14 @@ pump(struct gateway *g)
 }
 
 static struct call *
-find_call(struct gateway *g, const char *subtask, const unsigned char *digest)
+find_orphan(struct gateway *g, const char *subtask, const unsigned char *digest)
 {
 	struct call *c;
 
+	if (g->orphans == 0)
+		return NULL;
 	TAILQ_FOREACH (c, &g->calls, entry)
-		if (strcmp(c->subtask, subtask) == 0 &&
+		if (c->gone && strcmp(c->subtask, subtask) == 0 &&
 		    memcmp(c->digest, digest, HASH_LEN) == 0)
 			return c;
 	return NULL;
@@ -519,6 +521,7 @@ new_call(struct gateway *g, struct conv *v, const char *subtask,
 
 	c->g = g;
 	c->conv = v;
+	v->call = c;
 	c->subtask = xstrdup(subtask);
 	c->attempt = attempt;
 	c->turn = q->turn;
@@ -526,6 +529,7 @@ new_call(struct gateway *g, struct conv *v, const char *subtask,
 	c->ledger = l;
 	memcpy(c->digest, v->digest, HASH_LEN);
 	TAILQ_INSERT_TAIL(&g->calls, c, entry);
+	g->waiting++;
 	make_late(c, q->late);
 	if (write_transcript(c, &e) < 0) {
 		g->ops.failed(g->ops.ctx, &e);
@@ -544,9 +548,8 @@ gateway_ask(struct gateway *g, const char *worker, const char *subtask,
 	struct err e;
 	int r;
 
-	TAILQ_FOREACH (c, &g->calls, entry)
-		if (c->conv == v && !c->gone)
-			return; /* asked again: the answer is on its way */
+	if (v->call != NULL && !v->call->gone)
+		return; /* asked again: the answer is on its way */
 	store_hold(g->store);
 	r = convs_take(g->convs, v, q, &g->need, &e);
 	if (store_release(g->store, r == 0 ? &e : NULL) < 0 && r == 0)
@@ -558,16 +561,18 @@ gateway_ask(struct gateway *g, const char *worker, const char *subtask,
 	} else if (g->need.len > 0) {
 		answer(g, worker, q->turn, "need", NULL);
 	} else if (from_record(g, v, subtask, q->turn)) {
-		;
+		; /* answered */
 	} else if (g->replay != NULL) {
 		answer(
 		    g, worker, q->turn, g->replay_end, "the record ends here");
-	} else if ((c = find_call(g, subtask, v->digest)) != NULL) {
+	} else if ((c = find_orphan(g, subtask, v->digest)) != NULL) {
 		/* An earlier attempt's is under way: it is this one's. */
 		convs_drop(g->convs, c->conv->worker);
 		c->conv = v;
+		v->call = c;
 		c->attempt = attempt;
 		c->gone = false;
+		g->orphans--;
 	} else {
 		new_call(g, v, subtask, attempt, l, q);
 	}
@@ -583,6 +588,7 @@ gateway_worker_gone(struct gateway *g, const char *worker)
 		if (strcmp(c->conv->worker, worker) != 0 || c->gone)
 			continue;
 		c->gone = true;
+		g->orphans++;
 		if (c->state == CALL_WAITING)
 			call_free(c);
 		kept = true;

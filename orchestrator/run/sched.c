@@ -109,15 +109,24 @@ sched_add(struct run *r, enum kind kind, const char *label,
 	return t;
 }
 
+static int
+worker_cmp(const struct worker *a, const struct worker *b)
+{
+	return strcmp(a->name, b->name);
+}
+
+/* libbsd's RB_GENERATE_STATIC wants __unused, which glibc has not. */
+RB_GENERATE_INTERNAL(worker_tree, worker, node, worker_cmp, unused_arg static)
+
 struct worker *
 sched_worker(struct run *r, const char *name)
 {
-	struct worker *w;
+	struct worker key;
 
-	TAILQ_FOREACH (w, &r->workers, entry)
-		if (strcmp(w->name, name) == 0)
-			return w;
-	return NULL;
+	/* One that is longer is none: it is not cut to another's. */
+	if (strlcpy(key.name, name, sizeof key.name) >= sizeof key.name)
+		return NULL;
+	return RB_FIND(worker_tree, &r->by_name, &key);
 }
 
 bool
@@ -269,6 +278,7 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	t->attempts++;
 	t->state = SUBTASK_RUNNING;
 	TAILQ_INSERT_TAIL(&r->workers, w, entry);
+	(void)RB_INSERT(worker_tree, &r->by_name, w);
 	save(r, t);
 	if (t->kind == KIND_VERIFY)
 		run_event(r, "verify_started",
@@ -371,6 +381,7 @@ drop_worker(
 	watch_worker_gone(r, w->name);
 	hooks_worker_gone(r, w);
 	TAILQ_REMOVE(&r->workers, w, entry);
+	(void)RB_REMOVE(worker_tree, &r->by_name, w);
 	free(w);
 	if (!unfinished || r->phase == PHASE_END)
 		return;
@@ -540,6 +551,7 @@ sched_free(struct run *r)
 
 	while ((w = TAILQ_FIRST(&r->workers)) != NULL) {
 		TAILQ_REMOVE(&r->workers, w, entry);
+		(void)RB_REMOVE(worker_tree, &r->by_name, w);
 		free(w);
 	}
 	while ((t = TAILQ_FIRST(&r->subtasks)) != NULL) {
