@@ -5,6 +5,7 @@ start a few at a time, and in the end all of them are there at once.
 The host is played here. The real one starts workers one after the other, and
 what comes for those that are up waits meanwhile."""
 import os
+import resource
 import signal
 import sys
 import time
@@ -69,6 +70,22 @@ def profile(box):
              box.cache + "/foray"], stderr=log))
 
 
+def too_many(box):
+    """A limit that is too low is named before anything is started."""
+    repo = box.repo("few", lib.SMALL)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1000, 1000))
+    r = box.do("run", "-C", repo, "-t", lib.SMALL_TEST, "-n", "500")
+    lib.equal(r.status, 2, "too few files: the status", r)
+    for part in ("501 workers", "open files", "1000 are allowed", "ulimit",
+                 "at most 77"):
+        lib.check(part in r.text, "too few files: it says " + part, r)
+    lib.equal(r.all("assigned"), [], "too few files: nothing was begun", r)
+    run = box.start(repo, "-t", lib.SMALL_TEST, "-n", "77")
+    lib.check(run.wait_event("assigned", 30), "what it names can be had", run)
+    run.signal(signal.SIGINT)
+    run.wait(30)
+
+
 def main():
     with lib.Box() as box:
         lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
@@ -99,6 +116,7 @@ def main():
                   "no more slots are wanted than there are", run)
         run.signal(signal.SIGINT)
         lib.equal(run.wait(30).status, 130, "interrupted")
+        too_many(box)
     lib.done()
 
 
