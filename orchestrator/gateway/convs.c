@@ -114,6 +114,14 @@ convs_get(struct convs *c, const char *worker)
 	return &it->conv;
 }
 
+struct conv *
+convs_find(struct convs *c, const char *worker)
+{
+	struct item *it = item_find(c, worker);
+
+	return it != NULL ? &it->conv : NULL;
+}
+
 void
 convs_drop(struct convs *c, const char *worker)
 {

@@ -35,6 +35,7 @@ struct conv {
 struct convs *convs_create(struct store *s, const struct dialect *d);
 void convs_free(struct convs *c);
 struct conv *convs_get(struct convs *c, const char *worker);
+struct conv *convs_find(struct convs *c, const char *worker); /* or NULL */
 void convs_drop(struct convs *c, const char *worker);
 
 /* Take the bodies of q, then make the worker's conversation that of q. Hashes

@@ -50,7 +50,7 @@ struct gateway {
 	struct provider provider;
 	struct gateway_ops ops;
 	struct convs *convs;
-	struct calls calls;
+	struct calls calls, waiters; /* by their state */
 	struct buf need;
 	uint64_t t0_ms;
 	/* Of the calls: under way, waiting, without their worker. */
@@ -74,6 +74,7 @@ gateway_create(struct store *s, struct provider *p,
 	g->t0_ms = t0_ms;
 	g->convs = convs_create(s, g->provider.dialect);
 	TAILQ_INIT(&g->calls);
+	TAILQ_INIT(&g->waiters);
 	buf_init(&g->need, CONV_MAX_MESSAGES * HASH_LEN);
 	return g;
 }
@@ -113,15 +114,17 @@ call_free(struct call *c)
 {
 	struct gateway *g = c->g;
 
-	TAILQ_REMOVE(&g->calls, c, entry);
+	if (c->state == CALL_ASKED) {
+		TAILQ_REMOVE(&g->calls, c, entry);
+		g->asked--;
+	} else {
+		TAILQ_REMOVE(&g->waiters, c, entry);
+		g->waiting--;
+	}
 	c->conv->call = NULL;
 	if (c->gone)
 		convs_drop(g->convs, c->conv->worker);
 	g->orphans -= c->gone;
-	if (c->state == CALL_ASKED)
-		g->asked--;
-	else
-		g->waiting--;
 	buf_clear(&c->late);
 	free(c->subtask);
 	free(c);
@@ -134,6 +137,8 @@ gateway_free(struct gateway *g)
 
 	if (g == NULL)
 		return;
+	while ((c = TAILQ_FIRST(&g->waiters)) != NULL)
+		call_free(c);
 	while ((c = TAILQ_FIRST(&g->calls)) != NULL) {
 		if (c->handle != NULL && g->provider.cancel != NULL)
 			g->provider.cancel(g->provider.self, c->handle);
@@ -436,8 +441,10 @@ try_call(struct call *c)
 	}
 	if (promise(c) < 0)
 		return true;
-	c->state = CALL_ASKED;
+	TAILQ_REMOVE(&g->waiters, c, entry);
 	g->waiting--;
+	c->state = CALL_ASKED;
+	TAILQ_INSERT_TAIL(&g->calls, c, entry);
 	g->asked++;
 	call_ids(c, &old);
 	g->provider.ask(g->provider.self, &q, &handle);
@@ -452,20 +459,12 @@ static void
 pump(struct gateway *g)
 {
 	struct call *c;
-	bool moved = true;
 
 	if (g->pumping)
 		return;
 	g->pumping = true;
-	while (moved && g->waiting > 0) {
-		moved = false;
-		TAILQ_FOREACH (c, &g->calls, entry) {
-			if (c->state != CALL_WAITING)
-				continue;
-			moved = try_call(c);
-			break;
-		}
-	}
+	while ((c = TAILQ_FIRST(&g->waiters)) != NULL && try_call(c))
+		;
 	g->pumping = false;
 }
 
@@ -528,7 +527,7 @@ new_call(struct gateway *g, struct conv *v, const char *subtask,
 	c->since_ms = loop_now_ms();
 	c->ledger = l;
 	memcpy(c->digest, v->digest, HASH_LEN);
-	TAILQ_INSERT_TAIL(&g->calls, c, entry);
+	TAILQ_INSERT_TAIL(&g->waiters, c, entry);
 	g->waiting++;
 	make_late(c, q->late);
 	if (write_transcript(c, &e) < 0) {
@@ -581,20 +580,17 @@ gateway_ask(struct gateway *g, const char *worker, const char *subtask,
 void
 gateway_worker_gone(struct gateway *g, const char *worker)
 {
-	struct call *c, *next;
-	bool kept = false;
+	struct conv *v = convs_find(g->convs, worker);
+	struct call *c = v != NULL ? v->call : NULL;
 
-	TAILQ_FOREACH_SAFE (c, &g->calls, entry, next) {
-		if (strcmp(c->conv->worker, worker) != 0 || c->gone)
-			continue;
+	if (c == NULL) {
+		convs_drop(g->convs, worker);
+	} else if (!c->gone) {
 		c->gone = true;
 		g->orphans++;
 		if (c->state == CALL_WAITING)
 			call_free(c);
-		kept = true;
 	}
-	if (!kept)
-		convs_drop(g->convs, worker);
 	if (g->provider.worker_gone != NULL)
 		g->provider.worker_gone(g->provider.self, worker);
 }
