@@ -1,8 +1,8 @@
 """The parts of bench.py for a run with many workers: what it costs to deal work
 out (dispatch), and a thousand of them that are live (fleet).
 
-The latter is one `foray run -n 1000`
-against a model that takes 200 ms, every worker in its sandbox.
+The latter is one `foray run -n 1000` against a model that takes 200 ms, every
+worker in its sandbox.
 
 Two processors don't carry 1,000 workers that ask every 200 ms: a call costs all
 of our processes together about a millisecond. The added latency is therefore
