@@ -38,7 +38,7 @@ struct bench {
 	char profile[HASH_HEX];
 	struct strv hypotheses;
 	size_t left;
-	bool begun;
+	bool up, begun;
 };
 
 static double
@@ -138,8 +138,10 @@ static void
 beat_cb(void *ctx)
 {
 	struct msg m = { .type = MSG_HEARTBEAT };
+	struct bench *b = ctx;
 
-	say(ctx, NULL, &m);
+	if (b->up)
+		say(b, NULL, &m);
 }
 
 static void
@@ -149,8 +151,11 @@ link_cb(struct peer *p unused_arg, enum shake what, void *ctx)
 	struct msg m = { .type = MSG_HELLO };
 	struct msg_hello *h = &m.u.hello;
 
-	if (what != SHAKE_UP)
+	if (what != SHAKE_UP && b->up)
 		exit(0); /* the run is over */
+	if (what != SHAKE_UP)
+		return; /* it does not listen yet: tried again */
+	b->up = true;
 	h->protocol = PROTO_VERSION;
 	h->name = "noop";
 	h->instance = "noop";
