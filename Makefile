@@ -55,7 +55,7 @@ PKGS_ALL := $(sort $(PKGS_FORAY) $(PKGS_WORKER))
 
 # These install what is missing and call make again.
 BY_THEMSELVES := deps deps-test deps-long help clean demo test test-long \
-	test-release lint fuzz bench bench-thousand bench-repair
+	test-release lint fuzz bench bench-thousand bench-fleet bench-repair
 ifneq ($(filter-out $(BY_THEMSELVES),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(shell command -v $(PKG_CONFIG)),)
 $(error $(PKG_CONFIG) is missing; run `make deps` to install the Debian packages)
@@ -198,6 +198,7 @@ help:
 	@echo 'make lint       format, layers, sizes, static analysis'
 	@echo 'make bench      ratios against bare bwrap, measured in one run'
 	@echo 'make bench-thousand  memory of 1,000 idle workers'
+	@echo 'make bench-fleet  1,000 live workers: CPU, memory, added latency'
 	@echo 'make bench-repair  what foray does with the bugs of tests/bugs: half an hour'
 	@echo 'make fuzz       the fuzzers, FUZZ_SECONDS each (default 60)'
 	@echo 'make test-long  kill tests and other long ones'

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/pidfd.h>
 #include <sys/queue.h>
 #include <sys/signalfd.h>
@@ -24,6 +25,7 @@
 #include "common/loop.h"
 
 #define SIGNALS_A_ROUND 16
+#define MANY_A_ROUND 64
 
 enum watch_type {
 	WATCH_FD,
@@ -34,11 +36,12 @@ enum watch_type {
 };
 
 struct loop_watch {
-	TAILQ_ENTRY(loop_watch) entry; /* loop.watches or loop.dead */
+	TAILQ_ENTRY(loop_watch) entry; /* loop.watches, many or dead */
 	RB_ENTRY(loop_watch) node;     /* WATCH_TIMER */
 	enum watch_type type;
 	bool dead;
-	bool armed; /* WATCH_TIMER: is in the tree */
+	bool packed; /* is in loop.many */
+	bool armed;  /* WATCH_TIMER: is in the tree */
 	void *ctx;
 	union {
 		loop_fd_cb fd;
@@ -68,8 +71,10 @@ struct deferred {
 STAILQ_HEAD(deferred_list, deferred);
 
 struct loop {
-	struct watches watches; /* all but timers */
+	struct watches watches; /* all but timers and many */
+	struct watches many;    /* behind one descriptor of the set */
 	struct watches dead;
+	int epfd;
 	struct timers timers;
 	struct deferred_list deferred;
 	uint64_t seq;
@@ -97,15 +102,6 @@ timer_cmp(const struct loop_watch *a, const struct loop_watch *b)
 /* libbsd's RB_GENERATE_STATIC needs an __unused that it doesn't define. */
 RB_GENERATE_INTERNAL(timers, loop_watch, node, timer_cmp, unused_arg static)
 
-uint64_t
-loop_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 static uint64_t
 now_us(void)
 {
@@ -113,6 +109,12 @@ now_us(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+uint64_t
+loop_now_ms(void)
+{
+	return now_us() / 1000;
 }
 
 uint64_t
@@ -130,7 +132,9 @@ loop_create(void)
 	struct loop *l = xcalloc(1, sizeof *l);
 
 	TAILQ_INIT(&l->watches);
+	TAILQ_INIT(&l->many);
 	TAILQ_INIT(&l->dead);
+	l->epfd = -1;
 	RB_INIT(&l->timers);
 	STAILQ_INIT(&l->deferred);
 	return l;
@@ -159,9 +163,12 @@ loop_free(struct loop *l)
 	assert(!l->in_round);
 	while ((w = TAILQ_FIRST(&l->watches)) != NULL)
 		loop_del(l, w);
+	while ((w = TAILQ_FIRST(&l->many)) != NULL)
+		loop_del(l, w);
 	while ((w = RB_MIN(timers, &l->timers)) != NULL)
 		loop_del(l, w);
 	bury(l);
+	fd_close(&l->epfd);
 	while ((d = STAILQ_FIRST(&l->deferred)) != NULL) {
 		STAILQ_REMOVE_HEAD(&l->deferred, entry);
 		free(d);
@@ -198,8 +205,24 @@ loop_fd_add(struct loop *l, int fd, unsigned events, loop_fd_cb cb, void *ctx)
 void
 loop_fd_events(struct loop_watch *w, unsigned events)
 {
-	assert(w->type == WATCH_FD);
+	assert(w->type == WATCH_FD && !w->packed);
 	w->events = events;
+}
+
+void
+loop_many(struct loop *l, struct loop_watch *w)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = w };
+
+	assert((w->type == WATCH_FD || w->type == WATCH_CHILD) &&
+	    w->events == LOOP_IN && !w->packed);
+	if (l->epfd < 0)
+		l->epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll_ctl(l->epfd, EPOLL_CTL_ADD, w->fd, &ev) < 0)
+		return; /* it is a file */
+	w->packed = true;
+	TAILQ_REMOVE(&l->watches, w, entry);
+	TAILQ_INSERT_TAIL(&l->many, w, entry);
 }
 
 struct loop_watch *
@@ -301,7 +324,9 @@ loop_del(struct loop *l, struct loop_watch *w)
 	if (w->type == WATCH_TIMER)
 		timer_disarm(l, w);
 	else
-		TAILQ_REMOVE(&l->watches, w, entry);
+		TAILQ_REMOVE(w->packed ? &l->many : &l->watches, w, entry);
+	if (w->packed)
+		(void)epoll_ctl(l->epfd, EPOLL_CTL_DEL, w->fd, NULL);
 	if (w->type == WATCH_SIGNAL || w->type == WATCH_CHILD)
 		fd_close(&w->fd);
 	TAILQ_INSERT_TAIL(&l->dead, w, entry);
@@ -311,32 +336,40 @@ loop_del(struct loop *l, struct loop_watch *w)
 
 /* --- a round -------------------------------------------------------------- */
 
+/* w: NULL for many. */
+static void
+add_item(
+    struct loop *l, struct loop_watch *w, void *sock, int fd, unsigned events)
+{
+	zmq_pollitem_t *item;
+
+	if (l->n_items == l->size) {
+		l->size = l->size > 0 ? l->size * 2 : 16;
+		l->items = xreallocarray(l->items, l->size, sizeof *l->items);
+		/* An array of pointers. */
+		l->polled = xreallocarray(
+		    l->polled, l->size, sizeof(struct loop_watch *));
+	}
+	item = &l->items[l->n_items];
+	*item = (zmq_pollitem_t){ .socket = sock, .fd = fd };
+	if (events & LOOP_IN)
+		item->events |= ZMQ_POLLIN;
+	if (events & LOOP_OUT)
+		item->events |= ZMQ_POLLOUT;
+	l->polled[l->n_items++] = w;
+}
+
 static void
 build_set(struct loop *l)
 {
 	struct loop_watch *w;
-	zmq_pollitem_t *item;
 
 	l->n_items = 0;
-	TAILQ_FOREACH (w, &l->watches, entry) {
-		if (w->events == 0)
-			continue;
-		if (l->n_items == l->size) {
-			l->size = l->size > 0 ? l->size * 2 : 16;
-			l->items =
-			    xreallocarray(l->items, l->size, sizeof *l->items);
-			/* An array of pointers. */
-			l->polled = xreallocarray(
-			    l->polled, l->size, sizeof(struct loop_watch *));
-		}
-		item = &l->items[l->n_items];
-		*item = (zmq_pollitem_t){ .socket = w->sock, .fd = w->fd };
-		if (w->events & LOOP_IN)
-			item->events |= ZMQ_POLLIN;
-		if (w->events & LOOP_OUT)
-			item->events |= ZMQ_POLLOUT;
-		l->polled[l->n_items++] = w;
-	}
+	TAILQ_FOREACH (w, &l->watches, entry)
+		if (w->events != 0)
+			add_item(l, w, w->sock, w->fd, w->events);
+	if (!TAILQ_EMPTY(&l->many))
+		add_item(l, NULL, NULL, l->epfd, LOOP_IN);
 }
 
 /* How long the round may wait: -1 for ever. */
@@ -459,6 +492,23 @@ run_child(struct loop *l, struct loop_watch *w)
 }
 
 static void
+run_many(struct loop *l)
+{
+	struct epoll_event ev[MANY_A_ROUND];
+	int n = epoll_wait(l->epfd, ev, MANY_A_ROUND, 0);
+	struct loop_watch *w;
+
+	for (int i = 0; i < n; i++) {
+		w = ev[i].data.ptr;
+		if (!w->dead && w->type == WATCH_CHILD)
+			run_child(l, w);
+		else if (!w->dead) /* a hang-up comes after the input */
+			run_fd(w,
+			    ev[i].events & EPOLLIN ? ZMQ_POLLIN : ZMQ_POLLERR);
+	}
+}
+
+static void
 run_events(struct loop *l)
 {
 	struct loop_watch *w;
@@ -467,7 +517,9 @@ run_events(struct loop *l)
 	for (size_t i = 0; i < l->n_items; i++) {
 		w = l->polled[i];
 		revents = l->items[i].revents;
-		if (w->dead || revents == 0)
+		if (w == NULL && revents != 0)
+			run_many(l);
+		if (w == NULL || w->dead || revents == 0)
 			continue;
 		switch (w->type) {
 		case WATCH_FD:

@@ -47,6 +47,10 @@ uint64_t loop_busy_max_us(struct loop *l);
 struct loop_watch *loop_fd_add(
     struct loop *l, int fd, unsigned events, loop_fd_cb cb, void *ctx);
 void loop_fd_events(struct loop_watch *w, unsigned events); /* 0: pause */
+/* It is one of hundreds: a round does not look at each of these. For a child,
+ * or a descriptor that is watched for LOOP_IN alone, stays so, and is open
+ * until after loop_del(), which the process that called this calls. */
+void loop_many(struct loop *l, struct loop_watch *w);
 /* Called while a message can be received (ZMQ_POLLIN). */
 struct loop_watch *loop_zmq_add(
     struct loop *l, void *sock, loop_zmq_cb cb, void *ctx);

@@ -1,9 +1,19 @@
 #include "common/compat.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
+#include "common/fdio.h"
 #include "sandbox/limits.h"
+
+/* Of the host and all it starts. A worker is two bwraps, the worker with its
+ * threads, and its wire; commands come on top. */
+#define WORKER_FILES 12
+#define OTHER_FILES 64
+#define WORKER_PIDS 6
+#define OTHER_PIDS 128
 
 /* Never above the hard limit that we were given. */
 static int
@@ -72,4 +82,50 @@ limits_raise_nofile(void)
 		return;
 	rl.rlim_cur = rl.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &rl); /* what we have will have to do */
+}
+
+/* 0: not to be told. */
+static uint64_t
+pid_max(void)
+{
+	struct buf b;
+	uint64_t n = 0;
+
+	buf_init(&b, 64);
+	if (file_read("/proc/sys/kernel/pid_max", false, &b, NULL) == 0)
+		n = strtoull(buf_str(&b), NULL, 10);
+	buf_clear(&b);
+	return n;
+}
+
+/* So many workers of each, and one that verifies what they found. */
+static uintmax_t
+at_most(uint64_t limit, uint64_t other, uint64_t each)
+{
+	return limit > other + 2 * each ? (limit - other) / each - 1 : 1;
+}
+
+int
+limits_workers(uint64_t n, struct err *e)
+{
+	uint64_t files = n * WORKER_FILES + OTHER_FILES;
+	uint64_t pids = n * WORKER_PIDS + OTHER_PIDS, max = pid_max();
+	struct rlimit rl;
+
+	limits_raise_nofile();
+	if (getrlimit(RLIMIT_NOFILE, &rl) == 0 && rl.rlim_cur < files)
+		return err_set(e, ERR_USAGE,
+		    "%ju workers at once need %ju open files, and %ju are "
+		    "allowed: raise the hard limit (ulimit -Hn, LimitNOFILE= "
+		    "of a unit), or have at most %ju (-n, --slots)",
+		    (uintmax_t)n, (uintmax_t)files, (uintmax_t)rl.rlim_cur,
+		    at_most(rl.rlim_cur, OTHER_FILES, WORKER_FILES));
+	if (max > 0 && max < pids)
+		return err_set(e, ERR_USAGE,
+		    "%ju workers at once need %ju process ids, and there are "
+		    "%ju: raise kernel.pid_max (sysctl), or have at most %ju "
+		    "(-n, --slots)",
+		    (uintmax_t)n, (uintmax_t)pids, (uintmax_t)max,
+		    at_most(max, OTHER_PIDS, WORKER_PIDS));
+	return 0;
 }

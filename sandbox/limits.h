@@ -13,5 +13,8 @@ int limits_apply(const struct sandbox_limits *l, struct err *e);
 void limits_shape(struct sandbox_spec *s);
 /* Raise the soft limit of open files to the hard one (start of programs). */
 void limits_raise_nofile(void);
+/* Does this machine let us have so many workers at once? Raises what may be
+ * raised; ERR_USAGE names the limit that is too low and what to do. */
+int limits_workers(uint64_t n, struct err *e);
 
 #endif

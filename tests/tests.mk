@@ -111,6 +111,12 @@ bench-thousand: deps
 	@$(MAKE) --no-print-directory bench-thousand-all
 bench-thousand-all: all $(BENCH_PROGS)
 	@python3 tests/bench/bench.py --build $(BUILD) --only thousand
+# 1,000 live ones, and 10 and 100 before: ten minutes and 4 GiB.
+.PHONY: bench-fleet bench-fleet-all
+bench-fleet: deps
+	@$(MAKE) --no-print-directory bench-fleet-all
+bench-fleet-all: all $(BENCH_PROGS)
+	@python3 tests/bench/bench.py --build $(BUILD) --only fleet
 # All bugs of tests/bugs, up to a minute each. REPAIR='-n 4 py-cron' and the like
 # choose (tests/bench/repair.py --help).
 .PHONY: bench-repair bench-repair-all

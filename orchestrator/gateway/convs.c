@@ -18,12 +18,12 @@ struct body {
 };
 
 struct item {
-	TAILQ_ENTRY(item) entry;
+	RB_ENTRY(item) entry;
 	struct conv conv;
 };
 
 RB_HEAD(bodies, body);
-TAILQ_HEAD(items, item);
+RB_HEAD(items, item);
 
 struct convs {
 	struct store *store;
@@ -41,6 +41,22 @@ body_cmp(const struct body *a, const struct body *b)
 /* libbsd's RB_GENERATE_STATIC wants __unused, which glibc has not. */
 RB_GENERATE_INTERNAL(bodies, body, entry, body_cmp, unused_arg static)
 
+static int
+item_cmp(const struct item *a, const struct item *b)
+{
+	return strcmp(a->conv.worker, b->conv.worker);
+}
+
+RB_GENERATE_INTERNAL(items, item, entry, item_cmp, unused_arg static)
+
+static struct item *
+item_find(struct convs *c, const char *worker)
+{
+	struct item key = { .conv.worker = (char *)(uintptr_t)worker };
+
+	return RB_FIND(items, &c->items, &key);
+}
+
 struct convs *
 convs_create(struct store *s, const struct dialect *d)
 {
@@ -49,14 +65,14 @@ convs_create(struct store *s, const struct dialect *d)
 	c->store = s;
 	c->dialect = d;
 	RB_INIT(&c->bodies);
-	TAILQ_INIT(&c->items);
+	RB_INIT(&c->items);
 	return c;
 }
 
 static void
 item_free(struct convs *c, struct item *it)
 {
-	TAILQ_REMOVE(&c->items, it, entry);
+	RB_REMOVE(items, &c->items, it);
 	json_decref(it->conv.array);
 	free(it->conv.worker);
 	free(it->conv.hashes);
@@ -73,7 +89,7 @@ convs_free(struct convs *c)
 
 	if (c == NULL)
 		return;
-	TAILQ_FOREACH_SAFE (it, &c->items, entry, it_next)
+	RB_FOREACH_SAFE (it, items, &c->items, it_next)
 		item_free(c, it);
 	RB_FOREACH_SAFE (b, bodies, &c->bodies, next) {
 		RB_REMOVE(bodies, &c->bodies, b);
@@ -87,27 +103,31 @@ convs_free(struct convs *c)
 struct conv *
 convs_get(struct convs *c, const char *worker)
 {
-	struct item *it;
+	struct item *it = item_find(c, worker);
 
-	TAILQ_FOREACH (it, &c->items, entry)
-		if (strcmp(it->conv.worker, worker) == 0)
-			return &it->conv;
+	if (it != NULL)
+		return &it->conv;
 	it = xcalloc(1, sizeof *it);
 	it->conv.worker = xstrdup(worker);
 	it->conv.array = json_array();
-	TAILQ_INSERT_TAIL(&c->items, it, entry);
+	(void)RB_INSERT(items, &c->items, it);
 	return &it->conv;
+}
+
+struct conv *
+convs_find(struct convs *c, const char *worker)
+{
+	struct item *it = item_find(c, worker);
+
+	return it != NULL ? &it->conv : NULL;
 }
 
 void
 convs_drop(struct convs *c, const char *worker)
 {
-	struct item *it;
+	/* worker may be its own. */
+	struct item *it = item_find(c, worker);
 
-	/* There is one at most, and worker may be its own. */
-	TAILQ_FOREACH (it, &c->items, entry)
-		if (strcmp(it->conv.worker, worker) == 0)
-			break;
 	if (it != NULL)
 		item_free(c, it);
 }

@@ -14,6 +14,7 @@
 #define CONV_MAX_MESSAGES 16384
 
 struct convs;
+struct call;
 
 /* What a worker asked last. */
 struct conv {
@@ -27,12 +28,14 @@ struct conv {
 	unsigned char digest[HASH_LEN]; /* of hashes: names the conversation */
 	json_t *array;                  /* the n messages */
 	struct wire **wires;            /* the n messages for the dialect */
+	struct call *call;              /* the gateway's, under way; or NULL */
 };
 
 /* d: NULL when no wire form is wanted. */
 struct convs *convs_create(struct store *s, const struct dialect *d);
 void convs_free(struct convs *c);
 struct conv *convs_get(struct convs *c, const char *worker);
+struct conv *convs_find(struct convs *c, const char *worker); /* or NULL */
 void convs_drop(struct convs *c, const char *worker);
 
 /* Take the bodies of q, then make the worker's conversation that of q. Hashes

@@ -50,11 +50,12 @@ struct gateway {
 	struct provider provider;
 	struct gateway_ops ops;
 	struct convs *convs;
-	struct calls calls;
+	struct calls calls, waiters; /* by their state */
 	struct buf need;
 	uint64_t t0_ms;
-	unsigned asked; /* calls under way */
-	bool warm;      /* a reply has come: the shared prefix is cached */
+	/* Of the calls: under way, waiting, without their worker. */
+	unsigned asked, waiting, orphans;
+	bool warm; /* a reply has come: the shared prefix is cached */
 	bool pumping;
 };
 
@@ -73,6 +74,7 @@ gateway_create(struct store *s, struct provider *p,
 	g->t0_ms = t0_ms;
 	g->convs = convs_create(s, g->provider.dialect);
 	TAILQ_INIT(&g->calls);
+	TAILQ_INIT(&g->waiters);
 	buf_init(&g->need, CONV_MAX_MESSAGES * HASH_LEN);
 	return g;
 }
@@ -93,12 +95,7 @@ gateway_provider(const struct gateway *g)
 size_t
 gateway_waiting(const struct gateway *g)
 {
-	const struct call *c;
-	size_t n = 0;
-
-	TAILQ_FOREACH (c, &g->calls, entry)
-		n += c->state == CALL_WAITING;
-	return n;
+	return g->waiting;
 }
 
 /* Lines that follow are about this call; *old is what was before. */
@@ -117,11 +114,17 @@ call_free(struct call *c)
 {
 	struct gateway *g = c->g;
 
-	TAILQ_REMOVE(&g->calls, c, entry);
+	if (c->state == CALL_ASKED) {
+		TAILQ_REMOVE(&g->calls, c, entry);
+		g->asked--;
+	} else {
+		TAILQ_REMOVE(&g->waiters, c, entry);
+		g->waiting--;
+	}
+	c->conv->call = NULL;
 	if (c->gone)
 		convs_drop(g->convs, c->conv->worker);
-	if (c->state == CALL_ASKED)
-		g->asked--;
+	g->orphans -= c->gone;
 	buf_clear(&c->late);
 	free(c->subtask);
 	free(c);
@@ -134,6 +137,8 @@ gateway_free(struct gateway *g)
 
 	if (g == NULL)
 		return;
+	while ((c = TAILQ_FIRST(&g->waiters)) != NULL)
+		call_free(c);
 	while ((c = TAILQ_FIRST(&g->calls)) != NULL) {
 		if (c->handle != NULL && g->provider.cancel != NULL)
 			g->provider.cancel(g->provider.self, c->handle);
@@ -293,7 +298,6 @@ refused(struct call *c, struct provider_answer *a)
 	struct gateway *g = c->g;
 	struct spend none = { 0 };
 	struct err e;
-
 	int r;
 
 	store_hold(g->store);
@@ -437,7 +441,10 @@ try_call(struct call *c)
 	}
 	if (promise(c) < 0)
 		return true;
+	TAILQ_REMOVE(&g->waiters, c, entry);
+	g->waiting--;
 	c->state = CALL_ASKED;
+	TAILQ_INSERT_TAIL(&g->calls, c, entry);
 	g->asked++;
 	call_ids(c, &old);
 	g->provider.ask(g->provider.self, &q, &handle);
@@ -452,30 +459,24 @@ static void
 pump(struct gateway *g)
 {
 	struct call *c;
-	bool moved = true;
 
 	if (g->pumping)
 		return;
 	g->pumping = true;
-	while (moved) {
-		moved = false;
-		TAILQ_FOREACH (c, &g->calls, entry) {
-			if (c->state != CALL_WAITING)
-				continue;
-			moved = try_call(c);
-			break;
-		}
-	}
+	while ((c = TAILQ_FIRST(&g->waiters)) != NULL && try_call(c))
+		;
 	g->pumping = false;
 }
 
 static struct call *
-find_call(struct gateway *g, const char *subtask, const unsigned char *digest)
+find_orphan(struct gateway *g, const char *subtask, const unsigned char *digest)
 {
 	struct call *c;
 
+	if (g->orphans == 0)
+		return NULL;
 	TAILQ_FOREACH (c, &g->calls, entry)
-		if (strcmp(c->subtask, subtask) == 0 &&
+		if (c->gone && strcmp(c->subtask, subtask) == 0 &&
 		    memcmp(c->digest, digest, HASH_LEN) == 0)
 			return c;
 	return NULL;
@@ -519,13 +520,15 @@ new_call(struct gateway *g, struct conv *v, const char *subtask,
 
 	c->g = g;
 	c->conv = v;
+	v->call = c;
 	c->subtask = xstrdup(subtask);
 	c->attempt = attempt;
 	c->turn = q->turn;
 	c->since_ms = loop_now_ms();
 	c->ledger = l;
 	memcpy(c->digest, v->digest, HASH_LEN);
-	TAILQ_INSERT_TAIL(&g->calls, c, entry);
+	TAILQ_INSERT_TAIL(&g->waiters, c, entry);
+	g->waiting++;
 	make_late(c, q->late);
 	if (write_transcript(c, &e) < 0) {
 		g->ops.failed(g->ops.ctx, &e);
@@ -544,9 +547,8 @@ gateway_ask(struct gateway *g, const char *worker, const char *subtask,
 	struct err e;
 	int r;
 
-	TAILQ_FOREACH (c, &g->calls, entry)
-		if (c->conv == v && !c->gone)
-			return; /* asked again: the answer is on its way */
+	if (v->call != NULL && !v->call->gone)
+		return; /* asked again: the answer is on its way */
 	store_hold(g->store);
 	r = convs_take(g->convs, v, q, &g->need, &e);
 	if (store_release(g->store, r == 0 ? &e : NULL) < 0 && r == 0)
@@ -558,16 +560,18 @@ gateway_ask(struct gateway *g, const char *worker, const char *subtask,
 	} else if (g->need.len > 0) {
 		answer(g, worker, q->turn, "need", NULL);
 	} else if (from_record(g, v, subtask, q->turn)) {
-		;
+		; /* answered */
 	} else if (g->replay != NULL) {
 		answer(
 		    g, worker, q->turn, g->replay_end, "the record ends here");
-	} else if ((c = find_call(g, subtask, v->digest)) != NULL) {
+	} else if ((c = find_orphan(g, subtask, v->digest)) != NULL) {
 		/* An earlier attempt's is under way: it is this one's. */
 		convs_drop(g->convs, c->conv->worker);
 		c->conv = v;
+		v->call = c;
 		c->attempt = attempt;
 		c->gone = false;
+		g->orphans--;
 	} else {
 		new_call(g, v, subtask, attempt, l, q);
 	}
@@ -576,19 +580,17 @@ gateway_ask(struct gateway *g, const char *worker, const char *subtask,
 void
 gateway_worker_gone(struct gateway *g, const char *worker)
 {
-	struct call *c, *next;
-	bool kept = false;
+	struct conv *v = convs_find(g->convs, worker);
+	struct call *c = v != NULL ? v->call : NULL;
 
-	TAILQ_FOREACH_SAFE (c, &g->calls, entry, next) {
-		if (strcmp(c->conv->worker, worker) != 0 || c->gone)
-			continue;
+	if (c == NULL) {
+		convs_drop(g->convs, worker);
+	} else if (!c->gone) {
 		c->gone = true;
+		g->orphans++;
 		if (c->state == CALL_WAITING)
 			call_free(c);
-		kept = true;
 	}
-	if (!kept)
-		convs_drop(g->convs, worker);
 	if (g->provider.worker_gone != NULL)
 		g->provider.worker_gone(g->provider.self, worker);
 }

@@ -30,6 +30,7 @@ struct http {
 	struct loop_watch *watch, *timer;
 	struct calls calls;
 	bool in_curl;
+	bool put_off; /* something was started or cancelled meanwhile */
 };
 
 /* --- ends ----------------------------------------------------------------- */
@@ -63,6 +64,9 @@ sweep(struct http *h)
 {
 	struct http_call *c, *next;
 
+	if (!h->put_off)
+		return;
+	h->put_off = false;
 	TAILQ_FOREACH_SAFE (c, &h->calls, entry, next) {
 		if (c->cancelled) {
 			call_unlink(h, c);
@@ -70,6 +74,7 @@ sweep(struct http *h)
 		} else if (!c->added) {
 			c->added = curl_multi_add_handle(h->multi, c->easy) ==
 			    CURLM_OK;
+			h->put_off |= !c->added; /* tried again */
 		}
 	}
 }
@@ -256,6 +261,8 @@ http_start(struct http *h, const struct http_request *q, struct http_call **ret,
 			return err_set(e, ERR_MODEL, "libcurl takes no call");
 		}
 		c->added = true;
+	} else {
+		h->put_off = true;
 	}
 	TAILQ_INSERT_TAIL(&h->calls, c, entry);
 	c->idle = loop_timer_add(h->loop, c->q.idle_ms, 0, on_idle, c);
@@ -269,8 +276,10 @@ http_cancel(struct http_call *c)
 	if (c == NULL || c->over)
 		return;
 	c->cancelled = true;
-	if (c->http->in_curl)
-		return; /* sweep() takes it */
+	if (c->http->in_curl) {
+		c->http->put_off = true; /* sweep() takes it */
+		return;
+	}
 	call_unlink(c->http, c);
 	http_call_free(c);
 }

@@ -48,9 +48,11 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	struct msg_task *o = &out.u.task;
 	char *prompt = prompt_task(r, t), *role = prompt_role(r, t);
 	struct strv tests = { 0 }, judged = { 0 }, hooks = { 0 };
+	bool again = w->ready;
 
-	if (!w->ready) {
+	if (!again) {
 		w->ready = true;
+		hosts_began(w->host);
 		w->pid = in->pid;
 		run_event(r, "worker_started",
 		    json_pack("{s:s, s:I, s:s, s:s, s:s, s:I}", "worker",
@@ -99,6 +101,8 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	strv_clear(&hooks);
 	free(prompt);
 	free(role);
+	if (!again)
+		sched_pump(r); /* its host may begin with another */
 }
 
 static void

@@ -26,8 +26,8 @@
 
 #define TICK_MS 1000
 #define LOST_AFTER_MS 10000
-#define CUT_MS 3000 /* to connect again */
-#define POOR_MS 60000
+#define CUT_MS 3000    /* to connect again */
+#define STARTS_LEAST 4 /* workers that a host starts at once */
 #define SOCKET_DIR "foray-socket-"
 
 const char *
@@ -53,6 +53,7 @@ hosts_figures(const struct hosts *hs, struct hosts_figures *ret)
 		ret->draining += h->place.draining;
 		ret->slots += h->place.slots;
 		ret->busy += h->place.busy;
+		ret->soon += host_fits(h) ? placing_soon(&h->place) : 0;
 	}
 }
 
@@ -192,6 +193,7 @@ add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	for (size_t i = 0; i < m->labels.n; i++)
 		strv_add(&h->place.labels, m->labels.v[i]);
 	h->cpus = m->cpus != 0 ? (unsigned)m->cpus : 1;
+	h->place.at_once = h->cpus > 2 ? 2 * h->cpus : STARTS_LEAST;
 	h->seen_ms = h->strays_ms = loop_now_ms();
 	h->backend = backend_of(m);
 	TAILQ_INSERT_TAIL(&hs->list, h, entry);
@@ -444,112 +446,10 @@ hosts_free(struct hosts *hs)
 	free(hs);
 }
 
-static bool
-is_poor(const struct host *h)
-{
-	return h->poor_ms > loop_now_ms();
-}
-
-/* One that is cut off comes back soon, or is lost. */
-static bool
-is_sound(const struct host *h)
-{
-	return !h->place.draining && host_fits(h) && !is_poor(h);
-}
-
-static bool
-any_sound(const struct hosts *hs, const struct host *but)
-{
-	const struct host *h;
-
-	TAILQ_FOREACH (h, &hs->list, entry)
-		if (h != but && is_sound(h))
-			return true;
-	return false;
-}
-
-static bool
-any_local(const struct hosts *hs)
-{
-	const struct host *h;
-
-	TAILQ_FOREACH (h, &hs->list, entry)
-		if (!h->is_remote)
-			return true;
-	return false;
-}
-
-bool
-hosts_fault(struct host *h)
-{
-	h->poor_ms = loop_now_ms() + POOR_MS;
-	return any_sound(h->all, h);
-}
-
 void
 hosts_drains(struct host *h)
 {
 	set_draining(h);
-}
-
-void
-host_mark(const struct host *h, struct host_mark *ret)
-{
-	memset(ret, 0, sizeof *ret);
-	if (!h->is_remote)
-		return;
-	memcpy(ret->key, h->key, sizeof ret->key);
-	memcpy(ret->instance, h->instance, sizeof ret->instance);
-}
-
-/* What its word on that work is worth. */
-static int
-worth(const struct host *h, const struct host_mark *of)
-{
-	if (!h->is_remote)
-		return 3;
-	if (strcmp(h->key, of->key) != 0)
-		return 2;
-	return strcmp(h->instance, of->instance) != 0 ? 1 : 0;
-}
-
-/* What fails at once has free slots all the time, and would get all there is to
- * do. */
-static struct host *
-pick(struct hosts *hs, const struct host_mark *of, int least)
-{
-	struct placing_want want = hs->o.want;
-	struct host *h, *best = NULL;
-	bool sound = any_sound(hs, NULL);
-
-	want.judges = of != NULL;
-	TAILQ_FOREACH (h, &hs->list, entry)
-		if ((!h->is_remote || h->remote != NULL) &&
-		    (!sound || !is_poor(h)) &&
-		    (of == NULL || worth(h, of) >= least) &&
-		    placing_better(
-			&h->place, best != NULL ? &best->place : NULL, &want))
-			best = h;
-	return best;
-}
-
-struct host *
-hosts_free_slot(struct hosts *hs)
-{
-	return pick(hs, NULL, 0);
-}
-
-struct host *
-hosts_free_judge(struct hosts *hs, const struct host_mark *of)
-{
-	const struct host *h;
-	/* Ours has been started, and is soon there. */
-	int best = hs->pid != 0 && !any_local(hs) ? 3 : 0;
-
-	TAILQ_FOREACH (h, &hs->list, entry)
-		if (is_sound(h) && worth(h, of) > best)
-			best = worth(h, of);
-	return pick(hs, of, best);
 }
 
 unsigned
@@ -580,14 +480,25 @@ hosts_assign(
 {
 	int r = hosts_send(h, worker, assign, e);
 
-	if (r == 0)
+	if (r == 0) {
 		h->place.busy++;
+		h->place.starting++;
+	}
 	return r;
 }
 
 void
-hosts_release(struct host *h)
+hosts_began(struct host *h)
 {
+	if (h->place.starting > 0)
+		h->place.starting--;
+}
+
+void
+hosts_release(struct host *h, bool began)
+{
+	if (!began)
+		hosts_began(h);
 	if (h->place.busy > 0)
 		h->place.busy--;
 }

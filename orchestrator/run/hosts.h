@@ -102,10 +102,14 @@ void host_mark(const struct host *h, struct host_mark *ret);
  */
 struct host *hosts_free_slot(struct hosts *hs);
 struct host *hosts_free_judge(struct hosts *hs, const struct host_mark *of);
-/* Takes a slot; hosts_release() gives it back when the worker is gone. */
+/* Takes a slot; hosts_release() gives it back when the worker is gone. Until
+ * hosts_began(), when the worker is up, it counts as one that is being started,
+ * of which a host has few at once: its messages wait behind them. */
 int hosts_assign(struct host *h, const char *worker, const struct msg *assign,
     struct err *e);
-void hosts_release(struct host *h);
+void hosts_began(struct host *h);
+/* began: hosts_began() was called for it. */
+void hosts_release(struct host *h, bool began);
 /* An attempt came to nothing there: for a minute it gets work only when there
  * is no other host for it. Is there one? */
 bool hosts_fault(struct host *h);
@@ -118,6 +122,7 @@ bool host_fits(const struct host *h);
 struct hosts_figures {
 	uint64_t ready, draining; /* hosts */
 	uint64_t slots, busy;     /* of both */
+	uint64_t soon;            /* free ones, placing_soon() */
 	uint64_t bad;             /* messages that were none, so far */
 };
 void hosts_figures(const struct hosts *hs, struct hosts_figures *ret);

@@ -314,7 +314,7 @@ hosts_ghost_gone(struct host *h, const char *worker)
 	free(g->v[i]);
 	g->v[i] = g->v[--g->n];
 	g->v[g->n] = NULL;
-	hosts_release(h);
+	hosts_release(h, true);
 	return true;
 }
 

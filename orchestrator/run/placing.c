@@ -23,12 +23,28 @@ placing_fits(const struct placing *p, const struct placing_want *w)
 }
 
 static bool
+is_at_it(const struct placing *p)
+{
+	return p->at_once > 0 && p->starting >= p->at_once;
+}
+
+unsigned
+placing_soon(const struct placing *p)
+{
+	unsigned taken = p->busy + p->judging;
+
+	return is_at_it(p) && !p->draining && !p->full && p->slots > taken
+	    ? p->slots - taken
+	    : 0;
+}
+
+static bool
 can_take(const struct placing *p, const struct placing_want *w)
 {
 	unsigned slots = w->judges ? p->slots : p->slots - p->judging;
 
 	return !p->draining && !p->full && p->busy < slots &&
-	    placing_fits(p, w) &&
+	    (w->judges || !is_at_it(p)) && placing_fits(p, w) &&
 	    (p->busy == 0 || memory_left(p, w) >= w->memory_mib);
 }
 

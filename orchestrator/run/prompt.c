@@ -21,6 +21,7 @@
 #define MAX_GUARDED 200 /* named to the built-in model */
 #define MAX_GUARDED_SHOWN 20
 #define MAX_FAILING 20
+#define PLAN_MAX 1024 /* as SUMMARY takes */
 
 static const char system_prompt[] =
     "You fix one bug in a program. You work alone in a sandbox on a private "
@@ -193,10 +194,19 @@ add_failed(const struct run *r, const struct subtask *t, struct buf *b)
 			    v->reason);
 }
 
+/* Hypotheses that a plan is asked for: some to choose from, and one at least
+ * for each of many workers. */
+static unsigned
+hypotheses(const struct run *r)
+{
+	unsigned n = r->o.workers, some = n > 8 ? 16 : 2 * n;
+
+	return n > PLAN_MAX ? PLAN_MAX : n > some ? n : some < 3 ? 3 : some;
+}
+
 static void
 add_role(const struct run *r, const struct subtask *t, struct buf *b)
 {
-	unsigned n = 2 * r->o.workers;
 
 	if (models_builtin(r, t))
 		(void)buf_addc(b, '\n');
@@ -209,9 +219,7 @@ add_role(const struct run *r, const struct subtask *t, struct buf *b)
 		    "differ from each other, the likeliest first; each is one "
 		    "sentence, the place (path:line) and what would refute "
 		    "it.\n",
-		    n < 3        ? 3
-			: n > 16 ? 16
-				 : n);
+		    hypotheses(r));
 	}
 	if (t->kind == KIND_REPRODUCE)
 		reproduce_role(r, b);

@@ -454,6 +454,7 @@ run_main(const struct run_opts *opts, struct tool_result *tool)
 
 	TAILQ_INIT(&r.subtasks);
 	TAILQ_INIT(&r.workers);
+	RB_INIT(&r.by_name);
 	r.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 	r.loop = loop_create();
 	(void)loop_signal_add(r.loop, SIGINT, on_signal, &r);

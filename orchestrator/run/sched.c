@@ -109,15 +109,24 @@ sched_add(struct run *r, enum kind kind, const char *label,
 	return t;
 }
 
+static int
+worker_cmp(const struct worker *a, const struct worker *b)
+{
+	return strcmp(a->name, b->name);
+}
+
+/* libbsd's RB_GENERATE_STATIC wants __unused, which glibc has not. */
+RB_GENERATE_INTERNAL(worker_tree, worker, node, worker_cmp, unused_arg static)
+
 struct worker *
 sched_worker(struct run *r, const char *name)
 {
-	struct worker *w;
+	struct worker key;
 
-	TAILQ_FOREACH (w, &r->workers, entry)
-		if (strcmp(w->name, name) == 0)
-			return w;
-	return NULL;
+	/* One that is longer is none: it is not cut to another's. */
+	if (strlcpy(key.name, name, sizeof key.name) >= sizeof key.name)
+		return NULL;
+	return RB_FIND(worker_tree, &r->by_name, &key);
 }
 
 bool
@@ -162,33 +171,44 @@ is_decided_soon(const struct run *r)
 		sched_count(r, KIND_REVIEW, SUBTASK_RUNNING) > 0);
 }
 
-static bool
-is_held_back(const struct run *r, const struct subtask *t)
-{
-	const struct subtask *s;
-	unsigned n = 0;
+/* What holds back explores, the same for all of them: looked up once for many
+ * subtasks. */
+struct holds {
+	bool paid; /* those that cost something */
+	unsigned running;
+};
 
+static void
+find_holds(const struct run *r, struct holds *ret)
+{
+	ret->running = (unsigned)sched_count(r, KIND_EXPLORE, SUBTASK_RUNNING);
+	ret->paid = r->no_more || is_decided_soon(r) || pass_under_way(r);
+}
+
+static bool
+is_held_back(
+    const struct run *r, const struct holds *h, const struct subtask *t)
+{
 	if (t->kind != KIND_EXPLORE)
 		return false;
-	if (!t->pass && (r->no_more || is_decided_soon(r) || pass_under_way(r)))
-		return true;
-	TAILQ_FOREACH (s, &r->subtasks, entry)
-		n += s->kind == KIND_EXPLORE && s->state == SUBTASK_RUNNING;
 	/* Without a failing test there is nothing to judge it by. */
-	return r->base.failing.n == 0 || n >= sched_workers(r, t);
+	return (!t->pass && h->paid) || r->base.failing.n == 0 ||
+	    h->running >= sched_workers(r, t);
 }
 
 unsigned
 sched_ready(const struct run *r)
 {
 	const struct subtask *t;
-	unsigned explores = 0, n = 0, running, free;
+	unsigned explores = 0, n = 0, free;
+	struct holds holds;
 
-	running = (unsigned)sched_count(r, KIND_EXPLORE, SUBTASK_RUNNING);
+	find_holds(r, &holds);
 	TAILQ_FOREACH (t, &r->subtasks, entry) {
-		if (t->state != SUBTASK_WAITING || is_held_back(r, t))
+		if (t->state != SUBTASK_WAITING || is_held_back(r, &holds, t))
 			continue;
-		free = sched_workers(r, t) - running; /* some, since not held */
+		/* Some, since it is not held back. */
+		free = sched_workers(r, t) - holds.running;
 		if (t->kind != KIND_EXPLORE)
 			n++;
 		else if (explores < free)
@@ -258,6 +278,7 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	t->attempts++;
 	t->state = SUBTASK_RUNNING;
 	TAILQ_INSERT_TAIL(&r->workers, w, entry);
+	(void)RB_INSERT(worker_tree, &r->by_name, w);
 	save(r, t);
 	if (t->kind == KIND_VERIFY)
 		run_event(r, "verify_started",
@@ -295,16 +316,24 @@ host_for(struct run *r, const struct subtask *t)
 static int
 start_one(struct run *r, bool verify, struct err *e)
 {
+	struct holds holds = { 0 };
+	bool full = false; /* for explores: it is the same for all of them */
 	struct subtask *t;
 	struct host *h;
 	int rc;
 
+	if (!verify)
+		find_holds(r, &holds);
 	TAILQ_FOREACH (t, &r->subtasks, entry) {
 		if (t->state != SUBTASK_WAITING ||
 		    (t->kind == KIND_VERIFY) != verify ||
-		    (!verify && is_held_back(r, t)) ||
-		    (h = host_for(r, t)) == NULL)
+		    (full && t->kind == KIND_EXPLORE) ||
+		    is_held_back(r, &holds, t))
 			continue;
+		if ((h = host_for(r, t)) == NULL) {
+			full |= t->kind == KIND_EXPLORE;
+			continue;
+		}
 		rc = start_worker(r, h, t, e);
 		return rc < 0 ? rc : 1;
 	}
@@ -352,6 +381,7 @@ drop_worker(
 	watch_worker_gone(r, w->name);
 	hooks_worker_gone(r, w);
 	TAILQ_REMOVE(&r->workers, w, entry);
+	(void)RB_REMOVE(worker_tree, &r->by_name, w);
 	free(w);
 	if (!unfinished || r->phase == PHASE_END)
 		return;
@@ -374,7 +404,7 @@ sched_worker_exit(
 	bool full = strcmp(m->reason, "full") == 0;
 	bool lost, elsewhere = false;
 
-	hosts_release(w->host);
+	hosts_release(w->host, w->ready);
 	/* The host was about to go when it was assigned: nobody's fault, unless
 	 * that happens all the time. */
 	if (drains && early) {
@@ -423,7 +453,7 @@ sched_unanswered(struct run *r)
 		    now - w->heard_ms < BEGIN_MS)
 			continue;
 		/* Its slot is not free until the host says so. */
-		hosts_release(w->host);
+		hosts_release(w->host, false);
 		hosts_ghost(w->host, w->name);
 		drop_worker(r, w, HOST_LOST,
 		    "its host has said nothing of it for 120 s");
@@ -458,7 +488,7 @@ sched_host_back(struct run *r, struct host *h, const struct msg_strs *workers)
 		if (w->host == h && !is_among(workers, w->name)) {
 			/* It may still be on its way. */
 			(void)hosts_send(h, w->name, &m, NULL);
-			hosts_release(h);
+			hosts_release(h, w->ready);
 			drop_worker(r, w, HOST_LOST, m.u.cancel.reason);
 		}
 	for (i = 0; i < workers->n; i++)
@@ -521,6 +551,7 @@ sched_free(struct run *r)
 
 	while ((w = TAILQ_FIRST(&r->workers)) != NULL) {
 		TAILQ_REMOVE(&r->workers, w, entry);
+		(void)RB_REMOVE(worker_tree, &r->by_name, w);
 		free(w);
 	}
 	while ((t = TAILQ_FIRST(&r->subtasks)) != NULL) {

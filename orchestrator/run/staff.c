@@ -166,7 +166,9 @@ staff_run(struct run *r, const char *cache, struct err *e)
 	    (rc = supply_create(cache, r->snap.id, &r->supply, e)) < 0 ||
 	    (rc = hosts_create(r->loop, &o, &hosts_ops, r, &r->hosts, e)) < 0 ||
 	    (rc = network_start(r->network, e)) < 0 ||
-	    (o.slots > 0 && (rc = hosts_start_local(r->hosts, e)) < 0));
+	    (o.slots > 0 &&
+		((rc = limits_workers(o.slots, e)) < 0 ||
+		    (rc = hosts_start_local(r->hosts, e)) < 0)));
 	if (rc == 0)
 		fleet_listening(r);
 	wanted_begin(r);

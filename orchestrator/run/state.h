@@ -13,6 +13,7 @@
 #define ORCHESTRATOR_RUN_STATE_H
 
 #include <sys/queue.h>
+#include <sys/tree.h>
 
 #include "common/loop.h"
 #include "orchestrator/gateway/gateway.h"
@@ -92,6 +93,7 @@ TAILQ_HEAD(subtask_list, subtask);
 
 struct worker {
 	TAILQ_ENTRY(worker) entry;
+	RB_ENTRY(worker) node; /* by name */
 	char name[PEER_WORKER_MAX + 1];
 	struct host *host;
 	struct subtask *subtask;
@@ -117,6 +119,7 @@ struct worker {
 };
 
 TAILQ_HEAD(worker_list, worker);
+RB_HEAD(worker_tree, worker);
 
 /* What the tests say before anything is changed. */
 struct baseline {
@@ -150,6 +153,7 @@ struct run {
 	enum phase phase;
 	struct subtask_list subtasks;
 	struct worker_list workers;
+	struct worker_tree by_name; /* the same */
 	unsigned next_worker;
 	unsigned cpus;
 	char *system; /* prompt shared by all workers */

@@ -10,8 +10,8 @@
 #include "orchestrator/run/pass.h"
 #include "orchestrator/run/topology.h"
 
-#define MAX_HYPOTHESES 64
-#define FIRST_SHARE 4 /* escalate: a quarter for the first attempt */
+#define MAX_HYPOTHESES 64 /* or one for each worker */
+#define FIRST_SHARE 4     /* escalate: a quarter for the first attempt */
 
 static const char *const names[] = { "single", "hypotheses", "escalate" };
 
@@ -135,23 +135,20 @@ essence(const char *s)
 	return ret;
 }
 
-static bool
-is_known(const struct run *r, const char *hypothesis)
+/* The essence of nothing, and of those that are tried already. */
+static void
+known(const struct run *r, struct strv *ret)
 {
 	const struct subtask *t;
-	char *a = essence(hypothesis), *b;
-	bool same = *a == '\0';
+	char *s;
 
+	strv_add(ret, "");
 	TAILQ_FOREACH (t, &r->subtasks, entry) {
-		if (same || t->pass || t->kind != KIND_EXPLORE ||
-		    t->hypothesis == NULL)
+		if (t->pass || t->kind != KIND_EXPLORE || t->hypothesis == NULL)
 			continue;
-		b = essence(t->hypothesis);
-		same = strcmp(a, b) == 0;
-		free(b);
+		s = essence(t->hypothesis);
+		strv_take(ret, &s);
 	}
-	free(a);
-	return same;
 }
 
 const char *
@@ -169,15 +166,23 @@ topology_sentence(const char *s)
 void
 topology_planned(struct run *r, const struct subtask *plan)
 {
+	size_t i, n = 0, max = MAX_HYPOTHESES;
+	struct strv all = { 0 };
 	json_t *list = json_array();
-	char id[16];
-	size_t i, n = 0;
+	char id[16], *what;
 
-	for (i = 0; i < plan->findings.n && n < MAX_HYPOTHESES; i++) {
+	if (max < r->o.workers)
+		max = r->o.workers;
+	known(r, &all);
+	for (i = 0; i < plan->findings.n && n < max; i++) {
 		const char *s = topology_sentence(plan->findings.v[i]);
 
-		if (is_known(r, s))
+		what = essence(s);
+		if (strv_has(&all, what)) {
+			free(what);
 			continue;
+		}
+		strv_take(&all, &what);
 		(void)snprintf(id, sizeof id, "H%zu", ++n);
 		(void)sched_add(r, KIND_EXPLORE, id, id, s, NULL, 0);
 		(void)json_array_append_new(
@@ -187,5 +192,6 @@ topology_planned(struct run *r, const struct subtask *plan)
 	    json_pack("{s:s, s:o, s:s, s:o*}", "model", models_of(r, plan),
 		"hypotheses", list, "reason", plan->reason, "ceiling_usd",
 		models_ceiling(r, n)));
+	strv_clear(&all);
 	r->phase = PHASE_EXPLORE;
 }

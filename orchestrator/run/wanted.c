@@ -7,7 +7,13 @@
 unsigned
 wanted_slots(const struct run *r)
 {
-	return r->phase == PHASE_END ? 0 : sched_ready(r);
+	struct hosts_figures f = { 0 };
+	unsigned n = r->phase == PHASE_END ? 0 : sched_ready(r);
+
+	/* Slots that are there get theirs a few at a time. */
+	if (n > 0 && r->hosts != NULL)
+		hosts_figures(r->hosts, &f);
+	return n > f.soon ? n - (unsigned)f.soon : 0;
 }
 
 static void

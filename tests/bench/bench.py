@@ -6,11 +6,12 @@
 Parts: sandbox (a command in the inner sandbox against bare nested bwrap),
 start (a worker from ASSIGN to READY), memory (PSS of waiting workers), try (one
 candidate of try_edits), batch (candidates a second of a Python check), snapshot (of a 20,000-file tree against cp -a), turn,
-fleet and cache (the model path, see model_path.py), rate (full sandboxes a
+crowd and cache (the model path, see model_path.py), rate (full sandboxes a
 second against bare bwrap), tree (a workspace over 50,000 files, and the patch of
 what changed in it), gate (verdicts on everyday commands), first (the first
-candidate in a tree of 2,000 files). Only when asked for:
-thousand (memory of 1,000 idle workers).
+candidate in a tree of 2,000 files), dispatch (no-op subtasks a second). Only when asked for:
+thousand (memory of 1,000 idle workers) and fleet (1,000 live ones, see
+fleet.py).
 Times mean little on a busy machine: each part waits some seconds for a quiet
 moment, and the table says where there was none. What has an aim ends with "met"
 or "MISSED aim". Exit status 1 when something could not be measured; a missed
@@ -31,6 +32,7 @@ import threading
 import time
 
 import first
+import fleet
 import model_path
 
 AIM_INNER = 1.2  # x bare nested bwrap
@@ -631,7 +633,7 @@ def part_tree(b):
 
 
 # Not in a plain run: some minutes.
-EXTRA = {"thousand": part_thousand}
+EXTRA = {"thousand": part_thousand, **fleet.EXTRA}
 
 def part_gate(b):
     everyday = os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -646,7 +648,7 @@ def part_gate(b):
 PARTS = {"sandbox": part_sandbox, "start": part_start, "memory": part_memory,
          "try": part_try, "batch": part_batch, "snapshot": part_snapshot, "rate": part_rate,
          "tree": part_tree, "gate": part_gate, **model_path.PARTS,
-         **first.PARTS}
+         **first.PARTS, **fleet.PARTS}
 
 
 

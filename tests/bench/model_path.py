@@ -30,8 +30,8 @@ AIM_WIRE = 0.05       # x the request's body
 
 TURN_ROUNDS = 5
 STOPS = (10, 50, 100, 200)
-FLEETS = ((1, 100), (8, 40), (64, 20))  # workers, turns between the barriers
-FLEET_ROUNDS = 3
+CROWDS = ((1, 100), (8, 40), (64, 20))  # workers, turns between the barriers
+CROWD_ROUNDS = 3
 WARM = 3
 CACHE_WORKERS, CACHE_TURNS = 8, 16
 APIS = {"openai": "openai-chat", "resp": "openai-responses",
@@ -162,14 +162,15 @@ class Server:
 class Run:
     """foray run, with a model behind this URL."""
 
+    LIMITS = {"parallel": 128, "models": {"fake-model": {
+        "context": 1000000, "max_output": 4000}}}
+
     def __init__(self, b, repo, model, bases, *args):
         home = os.path.join(b.top, "home")
-        limits = {"parallel": 128, "models": {"fake-model": {
-            "context": 1000000, "max_output": 4000}}}
         path = os.path.join(home, ".config/foray/settings.json")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as f:
-            json.dump({"providers": {name: dict(limits, **base)
+            json.dump({"providers": {name: dict(self.LIMITS, **base)
                                      for name, base in bases.items()}}, f)
         env = dict(b.env, HOME=home, BENCH_KEY="sk-bench")
         env.pop("XDG_CONFIG_HOME", None)
@@ -194,15 +195,20 @@ class Run:
         self.p.communicate()
 
 
-def at_barrier(server, run):
-    """(seconds, requests, bytes) and {pid: (name, CPU seconds)} of ours."""
-    where = server.arrived()
-    time.sleep(0.05)  # what they do after sending
-    used = {}
+def used(run):
+    """{pid: (name, CPU seconds)} of ours."""
+    found = {}
     for pid, name in tree(run.p.pid).items():
         if name in OURS:
-            used[pid] = name, cpu(pid)
-    return where, used
+            found[pid] = name, cpu(pid)
+    return found
+
+
+def at_barrier(server, run):
+    """(seconds, requests, bytes), and what ours have used."""
+    where = server.arrived()
+    time.sleep(0.05)  # what they do after sending
+    return where, used(run)
 
 
 def spent(before, after):
@@ -312,7 +318,7 @@ def part_turn(b):
 
 # --- many workers -------------------------------------------------------------
 
-def measure_fleet(b, repo, folder, workers, turns, bodies):
+def measure_crowd(b, repo, folder, workers, turns, bodies):
     """Turns a second and ms of CPU a turn, of ours and of the curl loop."""
     last = WARM + turns
     n = workers * turns
@@ -335,16 +341,16 @@ def measure_fleet(b, repo, folder, workers, turns, bodies):
             "loop cpu": loop["cpu_s"] / loop["requests"] * 1e3}
 
 
-def part_fleet(b):
+def part_crowd(b):
     """Turns a second of N workers against the curl loop's requests a second."""
-    repo = b.repo("model-fleet", REPO)
+    repo = b.repo("model-crowd", REPO)
     t = b.table
-    for workers, turns in FLEETS:
-        folder = os.path.join(b.top, "fleet%d.sse" % workers)
+    for workers, turns in CROWDS:
+        folder = os.path.join(b.top, "crowd%d.sse" % workers)
         render_all(folder, WARM + turns + 1, workers)
         bodies = bodies_of(b, repo, folder)[WARM:WARM + turns]
-        rounds = [measure_fleet(b, repo, folder, workers, turns, bodies)
-                  for _ in range(FLEET_ROUNDS)]
+        rounds = [measure_crowd(b, repo, folder, workers, turns, bodies)
+                  for _ in range(CROWD_ROUNDS)]
         got = {key: [r[key] for r in rounds] for key in rounds[0]}
         t.add("%d worker%s, turns a second" % (workers, "s"[:workers > 1]),
               got["rate"], unit="1/s", floor=("curl loop", got["loop rate"]))
@@ -406,4 +412,4 @@ def part_cache(b):
               aim=("at least", AIM_CACHED))
 
 
-PARTS = {"turn": part_turn, "fleet": part_fleet, "cache": part_cache}
+PARTS = {"turn": part_turn, "crowd": part_crowd, "cache": part_cache}

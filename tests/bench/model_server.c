@@ -1,12 +1,19 @@
 /*
  * model_server.c - the fastest model there is: canned streams, no questions.
  *
- *	model_server DIR [-k KEEP] [TURN:N]...
+ *	model_server DIR [-k KEEP] [-d MS] [-p MS] [-g FILE] [TURN:N]...
  *
  * DIR holds plan.sse, the reply to what asks for a plan, and 0000.sse, 0001.sse
  * and so on, the replies to all others: a conversation's turn is told by the
  * last id "call_bTTTT" in its body, so the streams give their calls such ids.
- * KEEP takes the body of each request that was no planner's.
+ * KEEP takes the body of each request that was no planner's. A reply begins -d
+ * after the request's end, and after up to twice -p more, left to chance: that
+ * paces those who ask.
+ *
+ * FILE takes, in text, the turn of each request and the microseconds since the
+ * reply before it was sent: all that lies between two calls of a model. Whose
+ * reply that was is told by the hypothesis in the body, "(H12)", and else by
+ *the connection.
  *
  * At a barrier TURN:N the N workers that ask for that turn wait until the last
  * of them has come and a line was read from stdin. stdout, a line each:
@@ -14,8 +21,10 @@
  *	port PORT
  *	barrier TURN SECONDS REQUESTS BYTES     all N have come: the clock, and
  *	                                        requests and bytes of bodies so
- *far
+ *	                                        far; FILE is complete to here
  *
+ * Those that waited go one after the other within the time of -d and twice -p.
+ * A number in the line is another -p from then on.
  * It ends with stdin. One thread, epoll, HTTP/1.1 with Content-Length only.
  */
 #include "common/compat.h"
@@ -36,8 +45,11 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "sandbox/limits.h"
 
 #define TURNS_MAX 10000
+#define SIBLINGS_MAX 4096
+#define HYPOTHESIS "Your hypothesis (H"
 #define BARRIERS_MAX 16
 #define EVENTS 64
 #define HEAD_MAX 16384
@@ -53,6 +65,9 @@ struct conn {
 	size_t head;
 	const struct buf *out;
 	size_t out_at;
+	struct conn *after; /* of those whose time has not come */
+	uint64_t due_us;
+	uint64_t sent_us, *sent; /* when the last reply was; its place */
 };
 
 struct barrier {
@@ -68,7 +83,30 @@ static struct server {
 	struct conn *waiting;
 	const char *keep;
 	uint64_t requests, bytes;
+	uint64_t delay_us, pause_us, seed;
+	struct conn *held; /* the next first */
+	uint64_t sent[SIBLINGS_MAX];
+	FILE *gaps;
 } sv;
+
+static uint64_t
+now_us(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* xorshift64 (Marsaglia 2003); the same in each run. */
+static uint64_t
+up_to(uint64_t us)
+{
+	sv.seed ^= sv.seed << 13;
+	sv.seed ^= sv.seed >> 7;
+	sv.seed ^= sv.seed << 17;
+	return us > 0 ? sv.seed % us : 0;
+}
 
 /* --- replies -------------------------------------------------------------- */
 
@@ -150,6 +188,21 @@ want(struct conn *c, unsigned events)
 		fatal("epoll: %s", strerror(errno));
 }
 
+/* How long it took from the last reply to this request. */
+static void
+note_gap(struct conn *c, unsigned turn, const char *body, size_t len)
+{
+	const char *p = memmem(body, len, HYPOTHESIS, sizeof HYPOTHESIS - 1);
+	unsigned long nr = 0;
+
+	if (p != NULL)
+		nr = strtoul(p + sizeof HYPOTHESIS - 1, NULL, 10);
+	c->sent = nr > 0 && nr < SIBLINGS_MAX ? &sv.sent[nr] : &c->sent_us;
+	if (sv.gaps != NULL && *c->sent != 0)
+		(void)fprintf(
+		    sv.gaps, "%u %" PRIu64 "\n", turn, now_us() - *c->sent);
+}
+
 /* False: the connection is at its end. */
 static bool
 send_more(struct conn *c)
@@ -160,10 +213,50 @@ send_more(struct conn *c)
 	if (n < 0)
 		return errno == EAGAIN;
 	c->out_at += (size_t)n;
-	if (c->out_at == c->out->len)
+	if (c->out_at == c->out->len) {
 		c->out = NULL;
+		*c->sent = now_us();
+	}
 	want(c, c->out != NULL ? EPOLLOUT : EPOLLIN);
 	return true;
+}
+
+/* Its reply is sent after so many microseconds. */
+static void
+hold(struct conn *c, uint64_t us)
+{
+	struct conn **at = &sv.held;
+
+	c->due_us = now_us() + us;
+	while (*at != NULL && (*at)->due_us <= c->due_us)
+		at = &(*at)->after;
+	c->after = *at;
+	*at = c;
+	want(c, 0);
+}
+
+static void
+send_due(void)
+{
+	struct conn *c;
+
+	while ((c = sv.held) != NULL && c->due_us <= now_us()) {
+		sv.held = c->after;
+		c->after = NULL;
+		want(c, EPOLLOUT);
+	}
+}
+
+/* For epoll: until the next one's time has come. */
+static int
+wait_ms(void)
+{
+	uint64_t now = now_us();
+
+	return sv.held == NULL ? -1
+	    : sv.held->due_us <= now
+	    ? 0
+	    : (int)((sv.held->due_us - now + 999) / 1000);
 }
 
 static void
@@ -177,6 +270,8 @@ wait_at_barrier(struct conn *c)
 	want(c, 0);
 	if (++sv.arrived < b->n)
 		return;
+	if (sv.gaps != NULL)
+		(void)fflush(sv.gaps);
 	(void)clock_gettime(CLOCK_MONOTONIC, &t);
 	printf("barrier %u %.6f %" PRIu64 " %" PRIu64 "\n", b->turn,
 	    (double)t.tv_sec + (double)t.tv_nsec / 1e9, sv.requests, sv.bytes);
@@ -196,6 +291,7 @@ answer(struct conn *c)
 	sv.bytes += len;
 	if (sv.keep != NULL && !plan)
 		keep_body(body, len);
+	note_gap(c, turn, body, len);
 	buf_drain(&c->in, c->need);
 	c->need = 0;
 	c->out_at = 0;
@@ -203,6 +299,10 @@ answer(struct conn *c)
 		      : &sv.turns[turn < sv.n_turns ? turn : sv.n_turns - 1];
 	if (!plan && sv.at < sv.n_barriers && turn == sv.barriers[sv.at].turn) {
 		wait_at_barrier(c);
+		return true;
+	}
+	if (sv.delay_us + sv.pause_us > 0) {
+		hold(c, sv.delay_us + up_to(2 * sv.pause_us));
 		return true;
 	}
 	return send_more(c);
@@ -251,6 +351,10 @@ conn_free(struct conn *c)
 		at = &(*at)->next;
 	if (*at == c)
 		*at = c->next;
+	for (at = &sv.held; *at != NULL && *at != c;)
+		at = &(*at)->after;
+	if (*at == c)
+		*at = c->after;
 	fd_close(&c->fd);
 	buf_clear(&c->in);
 	free(c);
@@ -272,22 +376,32 @@ accept_one(int listen_fd)
 	(void)setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 }
 
+static uint64_t
+microseconds(const char *ms)
+{
+	return strtoull(ms, NULL, 10) * 1000;
+}
+
 /* A line lets those at the barrier go; the end of stdin ends us. */
 static void
 on_stdin(void)
 {
 	struct conn *c, *next;
 	char line[64];
+	ssize_t n = read(0, line, sizeof line - 1);
 
-	if (read(0, line, sizeof line) <= 0)
+	if (n <= 0)
 		exit(0);
+	line[n] = '\0';
+	if (line[0] >= '0' && line[0] <= '9')
+		sv.pause_us = microseconds(line);
 	sv.at++;
 	sv.arrived = 0;
 	next = sv.waiting;
 	sv.waiting = NULL;
 	while ((c = next) != NULL) {
 		next = c->next;
-		want(c, EPOLLOUT);
+		hold(c, up_to(sv.delay_us + 2 * sv.pause_us));
 	}
 }
 
@@ -300,7 +414,7 @@ listen_here(void)
 
 	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) < 0 ||
-	    listen(fd, 512) < 0 ||
+	    listen(fd, 4096) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&a, &len) < 0)
 		fatal("listen: %s", strerror(errno));
 	printf("port %u\n", ntohs(a.sin_port));
@@ -317,7 +431,7 @@ serve(int listen_fd)
 	int n;
 
 	for (;;) {
-		n = epoll_wait(sv.epfd, ev, EVENTS, -1);
+		n = epoll_wait(sv.epfd, ev, EVENTS, wait_ms());
 		for (int i = 0; i < n; i++) {
 			c = ev[i].data.ptr;
 			if (c == NULL) {
@@ -334,6 +448,30 @@ serve(int listen_fd)
 			if (!ok)
 				conn_free(c);
 		}
+		send_due();
+	}
+}
+
+static void
+options(int argc, char **argv)
+{
+	struct barrier *b;
+	int opt;
+
+	while ((opt = getopt(argc, argv, "k:d:p:g:")) != -1) {
+		if (opt == 'k')
+			sv.keep = optarg;
+		else if (opt == 'd')
+			sv.delay_us = microseconds(optarg);
+		else if (opt == 'p')
+			sv.pause_us = microseconds(optarg);
+		else if (opt != 'g' || (sv.gaps = fopen(optarg, "we")) == NULL)
+			fatal("an option is wrong");
+	}
+	for (; optind < argc && sv.n_barriers < BARRIERS_MAX; optind++) {
+		b = &sv.barriers[sv.n_barriers++];
+		if (sscanf(argv[optind], "%u:%u", &b->turn, &b->n) != 2)
+			fatal("%s is no TURN:N", argv[optind]);
 	}
 }
 
@@ -342,22 +480,15 @@ main(int argc, char **argv)
 {
 	struct epoll_event in = { .events = EPOLLIN };
 	struct epoll_event accepts = { .events = EPOLLIN, .data.ptr = &sv };
-	struct barrier *b;
-	int listen_fd, i = 2;
+	int listen_fd;
 
 	log_init("bench");
+	limits_raise_nofile();
+	sv.seed = 1;
 	if (argc < 2)
-		fatal("usage: model_server DIR [-k KEEP] [TURN:N]...");
+		fatal("usage: model_server DIR [OPTION]... [TURN:N]...");
 	load_all(argv[1]);
-	if (argc > 3 && strcmp(argv[2], "-k") == 0) {
-		sv.keep = argv[3];
-		i = 4;
-	}
-	for (; i < argc && sv.n_barriers < BARRIERS_MAX; i++) {
-		b = &sv.barriers[sv.n_barriers++];
-		if (sscanf(argv[i], "%u:%u", &b->turn, &b->n) != 2)
-			fatal("%s is no TURN:N", argv[i]);
-	}
+	options(argc - 1, argv + 1);
 	sv.epfd = epoll_create1(EPOLL_CLOEXEC);
 	listen_fd = listen_here();
 	if (epoll_ctl(sv.epfd, EPOLL_CTL_ADD, 0, &in) < 0 ||

@@ -10,6 +10,7 @@ rfc.zeromq.org/spec/23 (frames) and 26 (CURVE); the boxes are libsodium's.
 """
 import ctypes
 import os
+import re
 import socket
 import struct
 
@@ -246,3 +247,25 @@ class Client:
             return True
         except socket.timeout:
             return False
+
+
+def profile_of(start):
+    """The hash that a host has to say: told by a real one, which start(endpoint)
+    starts."""
+    listen = socket.create_server(("127.0.0.1", 0))
+    host = start("tcp://127.0.0.1:%d" % listen.getsockname()[1])
+    s, _ = listen.accept()
+    s.sendall(greeting(b"NULL"))
+    exactly(s, 64)
+    ready = b"\5READY\x0bSocket-Type\0\0\0\6ROUTER\x08Identity\0\0\0\0"
+    s.sendall(frame(ready, 4))
+    found, raw = None, b""
+    s.settimeout(20)
+    while not found:
+        raw += s.recv(65536)
+        found = re.search(rb"profile\xd9\x40([0-9a-f]{64})", raw)
+    host.kill()
+    host.wait()
+    s.close()
+    listen.close()
+    return found.group(1).decode()

@@ -437,26 +437,9 @@ def liars(box):
 
 
 def run_profile(f):
-    """The hash that a host has to say: told by a real one."""
-    listen = socket.create_server(("127.0.0.1", 0))
-    host = f.host("--insecure-loopback", keys=None,
-                  at="tcp://127.0.0.1:%d" % listen.getsockname()[1],
-                  log=f.box.dir + "/probe.log")
-    s, _ = listen.accept()
-    s.sendall(curve.greeting(b"NULL"))
-    curve.exactly(s, 64)
-    ready = b"\5READY\x0bSocket-Type\0\0\0\6ROUTER\x08Identity\0\0\0\0"
-    s.sendall(curve.frame(ready, 4))
-    found, raw = None, b""
-    s.settimeout(20)
-    while not found:
-        raw += s.recv(65536)
-        found = re.search(rb"profile\xd9\x40([0-9a-f]{64})", raw)
-    host.kill()
-    host.wait()
-    s.close()
-    listen.close()
-    return found.group(1).decode()
+    return curve.profile_of(lambda at: f.host(
+        "--insecure-loopback", keys=None, at=at,
+        log=f.box.dir + "/probe.log"))
 
 
 def others(box):

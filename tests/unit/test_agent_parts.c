@@ -36,6 +36,43 @@ fill(struct strv *v, size_t n, size_t len)
 	free(s);
 }
 
+/* A hypothesis for each of many workers; of others' findings a few are enough.
+ */
+static void
+test_plan_fits(void **state)
+{
+	struct outcome o = { .verdict = "done" };
+	struct msg m = { .type = MSG_SUMMARY };
+	struct msg_summary *s = &m.u.summary;
+	struct buf b;
+	struct err e;
+
+	(void)state;
+	buf_init(&o.output, BUF_NOMAX);
+	for (int i = 0; i < 2000; i++)
+		strv_addf(&o.findings, "H%d: the fault is in file %d", i, i);
+	fill(&o.evidence, 100, 3000);
+	o.reason = xstrdup(o.evidence.v[0]);
+	o.hypothesis = xstrdup(o.evidence.v[0]);
+	summary_fit(&o, true);
+	assert_int_equal(o.findings.n, 1024);
+	s->subtask = "s";
+	s->attempt = 1;
+	s->verdict = o.verdict;
+	s->findings = msg_strs_of(&o.findings);
+	s->evidence = msg_strs_of(&o.evidence);
+	s->reason = o.reason;
+	s->hypothesis = o.hypothesis;
+	buf_init(&b, BUF_NOMAX);
+	if (msg_encode(&m, &b, &e) < 0)
+		fail_msg("%s", e.text);
+	assert_true(b.len < MSG_MAX_SUMMARY);
+	summary_fit(&o, false);
+	assert_int_equal(o.findings.n, 64);
+	buf_clear(&b);
+	outcome_clear(&o);
+}
+
 static void
 test_summary_fits(void **state)
 {
@@ -55,7 +92,7 @@ test_summary_fits(void **state)
 	buf_init(&o.output, BUF_NOMAX);
 	for (int i = 0; i < 10000; i++)
 		(void)buf_printf(&o.output, "\033[31mline %d\033[0m\n", i);
-	summary_fit(&o);
+	summary_fit(&o, false);
 	s->subtask = "s";
 	s->attempt = 1;
 	s->verdict = o.verdict;
@@ -368,6 +405,7 @@ main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, tree_setup, tree_teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_summary_fits),
+		cmocka_unit_test(test_plan_fits),
 		T(test_treefs_names),
 		T(test_treefs_writes),
 		T(test_treefs_links),

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -230,6 +231,92 @@ on_signal(int signo, void *ctx)
 }
 
 static void
+on_many(int fd, unsigned events, void *ctx)
+{
+	char c;
+
+	calls++;
+	assert_true((events & LOOP_IN) != 0);
+	if (read(fd, &c, 1) == 1)
+		note(c);
+	else
+		note('0');
+	/* Of two that are ready at once only the first is called. */
+	if (ctx != NULL) {
+		loop_del(l, one);
+		loop_del(l, two);
+	}
+}
+
+static void
+on_many_child(pid_t pid, int status, void *ctx)
+{
+	(void)ctx;
+	assert_true(pid > 0 && WIFEXITED(status));
+	note('c');
+}
+
+static void
+test_many(void **state)
+{
+	char path[] = "/tmp/foray-loop-XXXXXX";
+	struct loop_watch *file;
+	int a[2], b[2], fd;
+	pid_t pid;
+
+	(void)state;
+	assert_return_code(pipe(a), errno);
+	assert_return_code(pipe(b), errno);
+	one = loop_fd_add(l, a[0], LOOP_IN, on_many, NULL);
+	two = loop_fd_add(l, b[0], LOOP_IN, on_many, NULL);
+	loop_many(l, one);
+	loop_many(l, two);
+	assert_int_equal(loop_once(l, 0), 0);
+	assert_int_equal(calls, 0);
+	assert_int_equal(write(b[1], "xy", 2), 2);
+	assert_int_equal(loop_once(l, 1000), 0);
+	assert_int_equal(loop_once(l, 1000), 0); /* it is still there */
+	assert_string_equal(order, "xy");
+	assert_return_code(close(a[1]), errno);
+	assert_int_equal(loop_once(l, 1000), 0); /* a hang-up */
+	assert_string_equal(order, "xy0");
+	loop_del(l, one);
+	assert_int_equal(loop_once(l, 0), 0);
+	assert_int_equal(calls, 3);
+	loop_del(l, two);
+
+	one = loop_fd_add(l, a[0], LOOP_IN, on_many, l);
+	two = loop_fd_add(l, b[0], LOOP_IN, on_many, l);
+	loop_many(l, one);
+	loop_many(l, two);
+	assert_int_equal(write(b[1], "zz", 2), 2);
+	assert_int_equal(loop_once(l, 1000), 0);
+	assert_int_equal(loop_once(l, 0), 0);
+	assert_int_equal(calls, 4);
+
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	loop_many(l, loop_child_add(l, pid, on_many_child, NULL));
+	assert_int_equal(loop_once(l, 10000), 0);
+	assert_int_equal(order[strlen(order) - 1], 'c');
+
+	/* A file can't be there, and is looked at as before. */
+	fd = mkstemp(path);
+	assert_return_code(fd, errno);
+	file = loop_fd_add(l, fd, LOOP_IN, on_many, NULL);
+	loop_many(l, file);
+	assert_int_equal(loop_once(l, 1000), 0);
+	assert_int_equal(calls, 5);
+	loop_del(l, file);
+	(void)unlink(path);
+	(void)close(fd);
+	(void)close(a[0]);
+	(void)close(b[0]);
+	(void)close(b[1]);
+}
+
+static void
 test_signal(void **state)
 {
 	(void)state;
@@ -362,6 +449,7 @@ main(void)
 		T(test_order),
 		T(test_eintr),
 		T(test_zmq),
+		T(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,39 @@ test_judging(void **state)
 	assert_int_equal(choose(p, 2, &judge), -1);
 }
 
+/* A host is not asked to start many workers at once: their messages would wait
+ * behind all of the starts. */
+static void
+test_starting(void **state)
+{
+	const struct placing_want work = { 0 }, judge = { .judges = true };
+	struct placing p[] = {
+		{ .slots = 9, .busy = 4, .starting = 4, .at_once = 4 },
+		{ .slots = 2, .busy = 1, .starting = 1, .at_once = 4 },
+	};
+
+	(void)state;
+	assert_int_equal(choose(p, 1, &work), -1);
+	assert_int_equal(choose(p, 1, &judge), 0);
+	assert_int_equal(choose(p, 2, &work), 1);
+	assert_int_equal(placing_soon(&p[0]), 5);
+	assert_int_equal(placing_soon(&p[1]), 0); /* it may have one now */
+	p[0].judging = 1;
+	assert_int_equal(placing_soon(&p[0]), 4);
+	p[0].starting = 3;
+	assert_int_equal(choose(p, 2, &work), 0);
+	assert_int_equal(placing_soon(&p[0]), 0);
+	p[0].starting = 4;
+	p[0].draining = true;
+	assert_int_equal(placing_soon(&p[0]), 0);
+	p[0].draining = false;
+	p[0].busy = 9;
+	assert_int_equal(placing_soon(&p[0]), 0);
+	p[0].busy = 4;
+	p[0].at_once = 0; /* any number */
+	assert_int_equal(choose(p, 1, &work), 0);
+}
+
 static void
 test_memory(void **state)
 {
@@ -152,6 +185,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slots),
 		cmocka_unit_test(test_judging),
+		cmocka_unit_test(test_starting),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_bad_labels),

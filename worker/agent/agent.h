@@ -92,6 +92,6 @@ int summary_patch(struct agent *a, struct err *e);
 int summary_send(struct agent *a, struct err *e);
 void outcome_clear(struct outcome *o);
 /* Cut to the limits of SUMMARY in place; for tests apart from sending. */
-void summary_fit(struct outcome *o);
+void summary_fit(struct outcome *o, bool plan);
 
 #endif

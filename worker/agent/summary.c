@@ -15,6 +15,8 @@
 #define REASON_MAX 2048
 #define OUTPUT_SHARE 12288
 #define FINDINGS_SHARE 16384
+#define FINDINGS_MAX 64
+#define PLAN_MAX 1024 /* as SUMMARY takes: one for each of many workers */
 #define EVIDENCE_SHARE 6144
 #define FAILING_SHARE 16384
 #define FLAKY_SHARE 4096
@@ -71,14 +73,26 @@ fit_list(struct strv *v, size_t max_n, size_t max_item, size_t share)
 	*v = out;
 }
 
+/* A plan's are all that it has to say: it may have the shares of the rest. */
+static void
+fit_findings(struct outcome *o, bool plan)
+{
+	if (plan && o->failing.n == 0 && o->flaky.n == 0 && o->output.len == 0)
+		fit_list(&o->findings, PLAN_MAX, 1024,
+		    FINDINGS_SHARE + FAILING_SHARE + FLAKY_SHARE +
+			OUTPUT_SHARE);
+	else
+		fit_list(&o->findings, FINDINGS_MAX, 1024, FINDINGS_SHARE);
+}
+
 void
-summary_fit(struct outcome *o)
+summary_fit(struct outcome *o, bool plan)
 {
 	struct buf b;
 
 	fit_str(&o->hypothesis, HYPOTHESIS_MAX);
 	fit_str(&o->reason, REASON_MAX);
-	fit_list(&o->findings, 64, 1024, FINDINGS_SHARE);
+	fit_findings(o, plan);
 	fit_list(&o->evidence, 64, 512, EVIDENCE_SHARE);
 	fit_list(&o->failing, 256, 256, FAILING_SHARE);
 	fit_list(&o->flaky, 256, 256, FLAKY_SHARE);
@@ -139,7 +153,7 @@ summary_send(struct agent *a, struct err *e)
 	struct msg_summary *s = &m.u.summary;
 	int r;
 
-	summary_fit(o);
+	summary_fit(o, strcmp(a->task->kind, "plan") == 0);
 	s->subtask = a->task->subtask;
 	s->attempt = a->task->attempt;
 	s->verdict = o->verdict != NULL ? o->verdict : "error";

@@ -46,6 +46,7 @@
 #define END_QUIET_MS 5000 /* for the end after DRAIN */
 #define END_REAP_MS 200   /* of it: for the workers' processes */
 #define FEATURES_MAX (LAYOUT_COPY + 2)
+#define OTHER_SOCKETS 64
 
 /* --- what is said -------------------------------------------------------- */
 
@@ -290,6 +291,8 @@ host_start(struct host *h, struct err *e)
 	struct slots_conf conf;
 	int r;
 
+	if ((r = limits_workers(h->max, e)) < 0)
+		return r;
 	r = workspace_scratch(h->place->scratch, &h->scratch, &h->lock_fd, e);
 	if (r < 0)
 		return r;
@@ -304,6 +307,9 @@ host_start(struct host *h, struct err *e)
 	h->zctx = zmq_ctx_new();
 	if (h->zctx == NULL)
 		return err_set(e, -errno, "zmq: %s", zmq_strerror(errno));
+	/* One a worker; 1,023 are what libzmq gives. */
+	(void)zmq_ctx_set(
+	    h->zctx, ZMQ_MAX_SOCKETS, (int)h->max + OTHER_SOCKETS);
 	r = uplink_connect(h, e);
 	if (r < 0)
 		return r;

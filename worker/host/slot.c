@@ -140,6 +140,8 @@ drain_cb(void *ctx)
 	struct slot *s = ctx;
 
 	s->deadline = NULL;
+	loop_del(s->all->conf.loop, s->err_watch);
+	s->err_watch = NULL;
 	fd_close(&s->err_fd);
 	slot_finish(s);
 }
@@ -376,6 +378,9 @@ slot_watch(struct slot *s)
 		    strerror(errno));
 	s->err_watch = loop_fd_add(l, s->err_fd, LOOP_IN, stderr_cb, s);
 	s->report_watch = loop_fd_add(l, s->report_fd, LOOP_IN, report_cb, s);
+	loop_many(l, s->child);
+	loop_many(l, s->err_watch);
+	loop_many(l, s->report_watch);
 	s->deadline = loop_timer_add(l, READY_MS, 0, not_ready_cb, s);
 }
 
