@@ -531,7 +531,7 @@ test_all_operators(void **state)
 			print_error("nothing tests %s\n", repair_ops[k].name);
 		assert_true(found);
 	}
-	assert_true(n_repair_ops <= 64); /* a bit each in the model's notes */
+	assert_true(n_repair_ops <= REPAIR_OPS_MAX);
 }
 
 static void
