@@ -120,6 +120,9 @@ void op_append(struct gen *g, size_t i);
 /* op_atom.c */
 void op_atom(struct gen *g, size_t i);
 void op_place(struct gen *g, size_t i);
+/* op_stale.c */
+void op_unfed(struct gen *g, size_t i);
+void op_stale(struct gen *g, size_t i);
 /* op_insert.c */
 void op_insert(struct gen *g, size_t i);
 void op_adapted(struct gen *g, size_t i);

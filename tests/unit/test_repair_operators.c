@@ -50,6 +50,24 @@ static const struct row rows[] = {
 	    "function f(a = 2) {}" },
 	{ "far constant", "a.py", "x = 0.5\n", 1, "x = 0.05" },
 	{ "far constant", "a.py", "x = 50\n", 1, "x = 100" },
+	{ "unfed collection", "a.py",
+	    "def f(g, n):\n    seen = set()\n    while n not in seen:\n"
+	    "        n = g[n]\n    return n\n",
+	    4, "        seen.add(n)\n        n = g[n]" },
+	{ "unfed collection", "A.java",
+	    "class A {\n\tint f(int n) {\n"
+	    "\t\tStack<Integer> s = new Stack<>();\n"
+	    "\t\twhile (n > 0) {\n\t\t\tn = n / 2;\n\t\t}\n"
+	    "\t\treturn s.size();\n\t}\n}\n",
+	    5, "\t\t\ts.add(n);\n\t\t\tn = n / 2;" },
+	{ "stale variable", "a.py",
+	    "def f(x):\n    n = 0\n    for y in x:\n        g(y)\n"
+	    "    return n\n",
+	    4, "        n += 1\n        g(y)" },
+	{ "stale variable", "a.js",
+	    "function f(x) {\n  let last = null;\n  for (const y of x) {\n"
+	    "    g(y, last + 1);\n  }\n}\n",
+	    4, "    last = y;\n    g(y, last + 1);" },
 	{ "attribute", "a.py", "x = a.near\ny = a.far\n", 1, "x = a.far" },
 	{ "string", "a.py", "f(x, 'ab')\n", 1, "f(x, 'AB')" },
 	{ "string", "a.py", "f(x, '(')\n", 1, "f(x, ')')" },
