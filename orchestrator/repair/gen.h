@@ -123,6 +123,8 @@ void op_place(struct gen *g, size_t i);
 /* op_stale.c */
 void op_unfed(struct gen *g, size_t i);
 void op_stale(struct gen *g, size_t i);
+/* op_method.c */
+void op_method(struct gen *g, size_t i);
 /* op_insert.c */
 void op_insert(struct gen *g, size_t i);
 void op_adapted(struct gen *g, size_t i);

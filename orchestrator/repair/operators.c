@@ -154,6 +154,8 @@ const struct repair_op repair_ops[] = {
 	{ "predicate", "a missing clause",
 	    "adds a clause that asks a function of the file",
 	    { 0.28f, 0.19f, 0.094f, 0.056f }, NOT_SH, CODE, 2, op_predicate },
+	{ "method asked", "a missing call", "asks a method of a value",
+	    { 0.3f, 0.2f, 0.12f, 0.08f }, NOT_SH, CODE, 2, op_method },
 	{ "statement inserted", "a missing statement",
 	    "repeats a statement of the function",
 	    { 0.28f, 0.2f, 0.14f, 0.14f }, ALL, CODE, 2, op_insert },

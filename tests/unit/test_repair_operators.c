@@ -68,6 +68,10 @@ static const struct row rows[] = {
 	    "function f(x) {\n  let last = null;\n  for (const y of x) {\n"
 	    "    g(y, last + 1);\n  }\n}\n",
 	    4, "    last = y;\n    g(y, last + 1);" },
+	{ "method asked", "a.py", "for w in text.split():\n    g(w)\n", 1,
+	    "for w in text.lower().split():" },
+	{ "method asked", "a.js", "f(a.key());\ng(a, b);\n", 2,
+	    "g(a, b.key());" },
 	{ "attribute", "a.py", "x = a.near\ny = a.far\n", 1, "x = a.far" },
 	{ "string", "a.py", "f(x, 'ab')\n", 1, "f(x, 'AB')" },
 	{ "string", "a.py", "f(x, '(')\n", 1, "f(x, ')')" },
