@@ -72,6 +72,18 @@ static const struct row rows[] = {
 	    "for w in text.lower().split():" },
 	{ "method asked", "a.js", "f(a.key());\ng(a, b);\n", 2,
 	    "g(a, b.key());" },
+	{ "opposite clause", "a.c",
+	    "int f(int i, int n)\n{\n\tif (n == 8)\n\t\tdrop();\n"
+	    "\tif (i != 0)\n\t\treturn i;\n\treturn n;\n}\n",
+	    3, "\tif (i == 0 && n == 8)" },
+	{ "opposite clause", "a.py",
+	    "def f(a, b):\n    if a:\n        return 1\n"
+	    "    if not b.ok():\n        return 2\n",
+	    2, "    if b.ok() and a:" },
+	{ "bound doubled", "a.py", "if a - b <= near:\n    pass\n", 1,
+	    "if a - b <= 2 * near:" },
+	{ "bound doubled", "a.c", "int f(int a, int b) { return a < b; }\n", 1,
+	    "int f(int a, int b) { return a < b / 2; }" },
 	{ "attribute", "a.py", "x = a.near\ny = a.far\n", 1, "x = a.far" },
 	{ "string", "a.py", "f(x, 'ab')\n", 1, "f(x, 'AB')" },
 	{ "string", "a.py", "f(x, '(')\n", 1, "f(x, ')')" },
