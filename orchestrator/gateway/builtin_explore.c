@@ -33,7 +33,9 @@ count(
 		queue_settle(b->q, t->cand[i], t->passed[i]);
 		w->tried[c->hypo]++;
 		w->broke[c->hypo] += all && w->narrowed && !t->passed[i];
-		w->kinds[c->hypo] |= (uint64_t)1 << (c->op % 64);
+		if (c->op < REPAIR_OPS_MAX)
+			w->kinds[c->hypo][c->op / 64] |= (uint64_t)1
+			    << (c->op % 64);
 	}
 }
 
@@ -93,8 +95,9 @@ findings(struct builtin *b, const struct worker *w, const char *own)
 		buf_init(&t, BUILTIN_FINDING_MAX);
 		(void)buf_printf(&t, "%zu edit%s in %s (", w->tried[h],
 		    w->tried[h] == 1 ? "" : "s", hy->place);
-		for (size_t o = 0; o < n_repair_ops && o < 64; o++) {
-			if (!(w->kinds[h] & (uint64_t)1 << o))
+		for (size_t o = 0; o < n_repair_ops && o < REPAIR_OPS_MAX;
+		     o++) {
+			if (!(w->kinds[h][o / 64] & (uint64_t)1 << (o % 64)))
 				continue;
 			(void)buf_printf(&t, "%s%s", sep, repair_ops[o].name);
 			sep = ", ";

@@ -18,8 +18,9 @@ struct worker {
 	size_t calls, errors;
 	bool narrowed; /* a narrower command than the whole was used */
 	size_t tried[QUEUE_MAX_HYPO];
-	size_t broke[QUEUE_MAX_HYPO];   /* passed that, and not the whole */
-	uint64_t kinds[QUEUE_MAX_HYPO]; /* operators, a bit each */
+	size_t broke[QUEUE_MAX_HYPO]; /* passed that, and not the whole */
+	/* operators, a bit each */
+	uint64_t kinds[QUEUE_MAX_HYPO][REPAIR_OPS_MAX / 64];
 	json_t *last; /* the last reply, and the message it answers */
 	json_t *last_to;
 	size_t last_len;

@@ -91,6 +91,7 @@ void op_arith(struct gen *g, size_t i);
 void op_assign(struct gen *g, size_t i);
 void op_sibling(struct gen *g, size_t i);
 void op_default(struct gen *g, size_t i);
+void op_double(struct gen *g, size_t i);
 /* op_shape.c */
 void op_drop_operand(struct gen *g, size_t i);
 void op_swap_args(struct gen *g, size_t i);
@@ -120,6 +121,13 @@ void op_append(struct gen *g, size_t i);
 /* op_atom.c */
 void op_atom(struct gen *g, size_t i);
 void op_place(struct gen *g, size_t i);
+/* op_stale.c */
+void op_unfed(struct gen *g, size_t i);
+void op_stale(struct gen *g, size_t i);
+/* op_method.c */
+void op_method(struct gen *g, size_t i);
+/* op_near.c */
+void op_opposite(struct gen *g, size_t i);
 /* op_insert.c */
 void op_insert(struct gen *g, size_t i);
 void op_adapted(struct gen *g, size_t i);

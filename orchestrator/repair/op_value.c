@@ -286,6 +286,34 @@ op_plus_one(struct gen *g, size_t i)
 	gen_after(g, i, rank, " - 1");
 }
 
+/* A bound is twice as far, or half. */
+void
+op_double(struct gen *g, size_t i)
+{
+	const struct source *s = g->s;
+	const char *half = s->dialect == DIALECT_PY ? "//" : "/";
+
+	if (expr_prec(s, i) == 0 || !tok_in(s, i, "< <= > >=") || i == 0)
+		return;
+	for (int side = 0; side < 2; side++) {
+		size_t a = i + 1, b = i - 1;
+
+		if (side == 0)
+			b = expr_primary_end(s, a);
+		else
+			a = expr_primary_start(s, b);
+		/* As a side of the comparison, not a part of one. */
+		if (a == EXPR_NONE || b == EXPR_NONE ||
+		    tok_kind(s, a, TOK_NUMBER) || tok_kind(s, a, TOK_STRING) ||
+		    tok_flag(s, a, TF_VALUE) ||
+		    (side == 0 ? expr_prec(s, b + 1) >= 5
+			       : a > 0 && expr_prec(s, a - 1) >= 5))
+			continue;
+		gen_before(g, a, side, "2 * ");
+		gen_after(g, b, side + 1, " %s 2", half);
+	}
+}
+
 void
 op_negate(struct gen *g, size_t i)
 {

@@ -14,6 +14,9 @@ struct gen;
 /* In `where`: takes code away; the fix only when nothing else passes. */
 #define OP_WEAK 0x10000u
 
+/* At most so many: a bit each in the notes of the built-in model. */
+#define REPAIR_OPS_MAX 128
+
 struct repair_op {
 	const char *name;
 	const char *noun;     /* "a comparison": what may be wrong */

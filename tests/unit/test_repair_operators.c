@@ -50,6 +50,40 @@ static const struct row rows[] = {
 	    "function f(a = 2) {}" },
 	{ "far constant", "a.py", "x = 0.5\n", 1, "x = 0.05" },
 	{ "far constant", "a.py", "x = 50\n", 1, "x = 100" },
+	{ "unfed collection", "a.py",
+	    "def f(g, n):\n    seen = set()\n    while n not in seen:\n"
+	    "        n = g[n]\n    return n\n",
+	    4, "        seen.add(n)\n        n = g[n]" },
+	{ "unfed collection", "A.java",
+	    "class A {\n\tint f(int n) {\n"
+	    "\t\tStack<Integer> s = new Stack<>();\n"
+	    "\t\twhile (n > 0) {\n\t\t\tn = n / 2;\n\t\t}\n"
+	    "\t\treturn s.size();\n\t}\n}\n",
+	    5, "\t\t\ts.add(n);\n\t\t\tn = n / 2;" },
+	{ "stale variable", "a.py",
+	    "def f(x):\n    n = 0\n    for y in x:\n        g(y)\n"
+	    "    return n\n",
+	    4, "        n += 1\n        g(y)" },
+	{ "stale variable", "a.js",
+	    "function f(x) {\n  let last = null;\n  for (const y of x) {\n"
+	    "    g(y, last + 1);\n  }\n}\n",
+	    4, "    last = y;\n    g(y, last + 1);" },
+	{ "method asked", "a.py", "for w in text.split():\n    g(w)\n", 1,
+	    "for w in text.lower().split():" },
+	{ "method asked", "a.js", "f(a.key());\ng(a, b);\n", 2,
+	    "g(a, b.key());" },
+	{ "opposite clause", "a.c",
+	    "int f(int i, int n)\n{\n\tif (n == 8)\n\t\tdrop();\n"
+	    "\tif (i != 0)\n\t\treturn i;\n\treturn n;\n}\n",
+	    3, "\tif (i == 0 && n == 8)" },
+	{ "opposite clause", "a.py",
+	    "def f(a, b):\n    if a:\n        return 1\n"
+	    "    if not b.ok():\n        return 2\n",
+	    2, "    if b.ok() and a:" },
+	{ "bound doubled", "a.py", "if a - b <= near:\n    pass\n", 1,
+	    "if a - b <= 2 * near:" },
+	{ "bound doubled", "a.c", "int f(int a, int b) { return a < b; }\n", 1,
+	    "int f(int a, int b) { return a < b / 2; }" },
 	{ "attribute", "a.py", "x = a.near\ny = a.far\n", 1, "x = a.far" },
 	{ "string", "a.py", "f(x, 'ab')\n", 1, "f(x, 'AB')" },
 	{ "string", "a.py", "f(x, '(')\n", 1, "f(x, ')')" },
@@ -531,7 +565,7 @@ test_all_operators(void **state)
 			print_error("nothing tests %s\n", repair_ops[k].name);
 		assert_true(found);
 	}
-	assert_true(n_repair_ops <= 64); /* a bit each in the model's notes */
+	assert_true(n_repair_ops <= REPAIR_OPS_MAX);
 }
 
 static void
