@@ -145,10 +145,12 @@ wait_cb(void *ctx)
 	char text[32];
 
 	r->fleet.wait = NULL;
-	run_end(r, EXIT_FATAL, "error", "no host%s has come within %s",
+	run_end(r, EXIT_FATAL, "error", "no host%s has come within %s%s%s",
 	    r->o.labels.n > 0 ? " with every --label" : "",
 	    num_fmt_ms(
-		r->o.wait_ms != 0 ? r->o.wait_ms : WAIT_MS, text, sizeof text));
+		r->o.wait_ms != 0 ? r->o.wait_ms : WAIT_MS, text, sizeof text),
+	    r->fleet.aside != NULL ? ", and there is none but " : "",
+	    r->fleet.aside != NULL ? r->fleet.aside : "");
 }
 
 static void
@@ -164,6 +166,13 @@ begin_to_wait(struct run *r)
 	    json_pack("{s:s, s:I}", "endpoint",
 		tcp_text(hosts_at(r->hosts), at), "seconds",
 		(json_int_t)(ms / 1000)));
+}
+
+static void
+end_wait(struct run *r)
+{
+	loop_del(r->loop, r->fleet.wait);
+	r->fleet.wait = NULL;
 }
 
 void
@@ -217,8 +226,7 @@ void
 fleet_host_up(struct run *r, struct host *h)
 {
 	if (host_fits(h)) {
-		loop_del(r->loop, r->fleet.wait);
-		r->fleet.wait = NULL;
+		end_wait(r);
 	} else if (!hosts_any_fits(r->hosts)) {
 		begin_to_wait(r);
 	}
@@ -233,6 +241,34 @@ fleet_assigned(
 	if (host_address(h) != NULL)
 		put_audit(r, h, worker, "assign", label,
 		    json_pack("{s:s}", "host", host_name(h)));
+}
+
+void
+fleet_host_aside(
+    struct run *r, const struct host *h, uint64_t ms, const char *why)
+{
+	char text[32];
+
+	free(r->fleet.aside);
+	r->fleet.aside = xasprintf("host %s at %s, on which all attempts "
+				   "failed: %.400s",
+	    host_name(h), host_address(h), why);
+	log_warn("%s; it gets nothing for %s (its own log says more)",
+	    r->fleet.aside, num_fmt_ms(ms, text, sizeof text));
+	run_event(r, "host_aside",
+	    json_pack("{s:s, s:s, s:s, s:I, s:o}", "host", host_name(h),
+		"address", host_address(h), "key", host_key(h), "seconds",
+		(json_int_t)(ms / 1000), "reason",
+		json_str_lossy(why, strlen(why))));
+	fleet_host_down(r);
+}
+
+void
+fleet_host_good(struct run *r, struct host *h)
+{
+	hosts_good(h);
+	if (host_fits(h))
+		end_wait(r);
 }
 
 void
@@ -267,8 +303,8 @@ fleet_refused(
 void
 fleet_clear(struct run *r)
 {
-	loop_del(r->loop, r->fleet.wait);
-	r->fleet.wait = NULL;
+	end_wait(r);
 	free(r->fleet.keys);
-	r->fleet.keys = NULL;
+	free(r->fleet.aside);
+	r->fleet.keys = r->fleet.aside = NULL;
 }

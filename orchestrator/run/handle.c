@@ -51,13 +51,17 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 
 	if (!w->ready) {
 		w->ready = true;
+		lease_ready(&w->lease,
+		    limits_call_ms(&r->profile,
+			t->kind == KIND_BASELINE || t->kind == KIND_CONFIRM),
+		    loop_now_ms());
 		w->pid = in->pid;
 		run_event(r, "worker_started",
 		    json_pack("{s:s, s:I, s:s, s:s, s:s, s:I}", "worker",
 			w->name, "pid", (json_int_t)in->pid, "subtask", t->id,
 			"kind", kind_str(t->kind), "layout",
 			msg_str(in->layout), "start_ms",
-			(json_int_t)(loop_now_ms() - w->start_ms)));
+			(json_int_t)(loop_now_ms() - w->lease.start_ms)));
 	}
 	o->kind = kind_str(t->kind);
 	o->subtask = t->id;
@@ -84,10 +88,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	o->tests_passed = r->base.passed;
 	o->per_test = r->base.per_test;
 	o->test_ms = r->base.test_ms;
-	o->call_ms = 120000;
-	if (t->kind == KIND_BASELINE || t->kind == KIND_CONFIRM)
-		o->call_ms = 300000;
-	limits_task(&r->profile, o);
+	o->call_ms = w->lease.call_ms;
 	o->parallel = sched_parallel_of(r, t);
 	o->max_turns = is_own(r, t) ? 10000 : MAX_TURNS;
 	/* The built-in model reads its whole conversation each time. */
@@ -271,6 +272,9 @@ dispatch(struct run *r, struct worker *w, const struct msg *m)
 	for (i = 0; i < nitems(table); i++)
 		if (table[i].type == m->type &&
 		    (w->ready || table[i].before_ready)) {
+			/* Only to wait for its TASK is to do nothing. */
+			if (m->type != MSG_READY)
+				w->lease.heard_ms = loop_now_ms();
 			table[i].fn(r, w, m);
 			return;
 		}
@@ -285,7 +289,6 @@ handle_msg(struct run *r, struct worker *w, const struct msg *m)
 
 	log_ids_get(&old);
 	set_ids(w, m);
-	w->heard_ms = loop_now_ms();
 	dispatch(r, w, m); /* w may be gone afterwards */
 	log_ids_set(&old);
 }

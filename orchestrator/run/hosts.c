@@ -27,7 +27,6 @@
 #define TICK_MS 1000
 #define LOST_AFTER_MS 10000
 #define CUT_MS 3000 /* to connect again */
-#define POOR_MS 60000
 #define SOCKET_DIR "foray-socket-"
 
 const char *
@@ -92,7 +91,7 @@ hosts_any_fits(const struct hosts *hs)
 	const struct host *h;
 
 	TAILQ_FOREACH (h, &hs->list, entry)
-		if (host_fits(h))
+		if (host_fits(h) && !host_is_aside(h))
 			return true;
 	return false;
 }
@@ -194,9 +193,10 @@ add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	h->cpus = m->cpus != 0 ? (unsigned)m->cpus : 1;
 	h->seen_ms = h->strays_ms = loop_now_ms();
 	h->backend = backend_of(m);
+	hosts_was_faulty(h);
 	TAILQ_INSERT_TAIL(&hs->list, h, entry);
 	/* Given up long ago, or by an orchestrator before us. */
-	for (size_t i = 0; i < m->workers.n; i++)
+	for (size_t i = 0; h->is_remote && i < m->workers.n; i++)
 		hosts_ghost(h, m->workers.v[i]);
 	hs->ops->up(h, hs->ctx);
 }
@@ -324,6 +324,8 @@ on_tick(void *ctx)
 		else if (h->is_remote && h->remote == NULL &&
 		    now > h->cut_ms + CUT_MS)
 			hosts_lose(h, "its connection was cut 3 s ago", 0);
+		else if (hosts_aside_over(h))
+			hs->ops->room(hs->ctx);
 	}
 }
 
@@ -441,115 +443,14 @@ hosts_free(struct hosts *hs)
 	free(hs->dir);
 	free(hs->endpoint);
 	strv_clear(&hs->dropped);
+	strv_clear(&hs->faulty);
 	free(hs);
-}
-
-static bool
-is_poor(const struct host *h)
-{
-	return h->poor_ms > loop_now_ms();
-}
-
-/* One that is cut off comes back soon, or is lost. */
-static bool
-is_sound(const struct host *h)
-{
-	return !h->place.draining && host_fits(h) && !is_poor(h);
-}
-
-static bool
-any_sound(const struct hosts *hs, const struct host *but)
-{
-	const struct host *h;
-
-	TAILQ_FOREACH (h, &hs->list, entry)
-		if (h != but && is_sound(h))
-			return true;
-	return false;
-}
-
-static bool
-any_local(const struct hosts *hs)
-{
-	const struct host *h;
-
-	TAILQ_FOREACH (h, &hs->list, entry)
-		if (!h->is_remote)
-			return true;
-	return false;
-}
-
-bool
-hosts_fault(struct host *h)
-{
-	h->poor_ms = loop_now_ms() + POOR_MS;
-	return any_sound(h->all, h);
 }
 
 void
 hosts_drains(struct host *h)
 {
 	set_draining(h);
-}
-
-void
-host_mark(const struct host *h, struct host_mark *ret)
-{
-	memset(ret, 0, sizeof *ret);
-	if (!h->is_remote)
-		return;
-	memcpy(ret->key, h->key, sizeof ret->key);
-	memcpy(ret->instance, h->instance, sizeof ret->instance);
-}
-
-/* What its word on that work is worth. */
-static int
-worth(const struct host *h, const struct host_mark *of)
-{
-	if (!h->is_remote)
-		return 3;
-	if (strcmp(h->key, of->key) != 0)
-		return 2;
-	return strcmp(h->instance, of->instance) != 0 ? 1 : 0;
-}
-
-/* What fails at once has free slots all the time, and would get all there is to
- * do. */
-static struct host *
-pick(struct hosts *hs, const struct host_mark *of, int least)
-{
-	struct placing_want want = hs->o.want;
-	struct host *h, *best = NULL;
-	bool sound = any_sound(hs, NULL);
-
-	want.judges = of != NULL;
-	TAILQ_FOREACH (h, &hs->list, entry)
-		if ((!h->is_remote || h->remote != NULL) &&
-		    (!sound || !is_poor(h)) &&
-		    (of == NULL || worth(h, of) >= least) &&
-		    placing_better(
-			&h->place, best != NULL ? &best->place : NULL, &want))
-			best = h;
-	return best;
-}
-
-struct host *
-hosts_free_slot(struct hosts *hs)
-{
-	return pick(hs, NULL, 0);
-}
-
-struct host *
-hosts_free_judge(struct hosts *hs, const struct host_mark *of)
-{
-	const struct host *h;
-	/* Ours has been started, and is soon there. */
-	int best = hs->pid != 0 && !any_local(hs) ? 3 : 0;
-
-	TAILQ_FOREACH (h, &hs->list, entry)
-		if (is_sound(h) && worth(h, of) > best)
-			best = worth(h, of);
-	return pick(hs, of, best);
 }
 
 unsigned

@@ -292,8 +292,6 @@ hosts_stray(struct host *h, const char *worker)
 void
 hosts_ghost(struct host *h, const char *worker)
 {
-	if (!h->is_remote)
-		return;
 	if (!strv_has(&h->ghosts, worker)) {
 		strv_add(&h->ghosts, worker);
 		h->place.busy++;

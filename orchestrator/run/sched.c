@@ -24,8 +24,6 @@
 
 #define HOST_LOST "host lost"
 #define MAX_LOST 30
-/* To READY, or to more of the snapshot. Its host ends it after 30 s. */
-#define BEGIN_MS 120000
 #define SUBTASK_WALL_MS (6ull * 3600 * 1000)
 
 const char *
@@ -231,7 +229,8 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	w->host = h;
 	w->subtask = t;
 	w->attempt = t->attempts + 1;
-	w->start_ms = w->heard_ms = loop_now_ms();
+	host_mark(h, &w->mark);
+	lease_begin(&w->lease, loop_now_ms());
 	m.u.assign.subtask = t->id;
 	m.u.assign.attempt = w->attempt;
 	m.u.assign.snapshot = r->snap.id;
@@ -243,6 +242,7 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	m.u.assign.cache = t->kind == KIND_EXPLORE || t->kind == KIND_TOOL;
 	m.u.assign.parallel = sched_parallel_of(r, t);
 	limits_assign(&r->profile, &m.u.assign);
+	w->lease.wall_ms = m.u.assign.wall_ms;
 	/* On record first: started anew, we must not give this name again. */
 	if ((rc = store_attempt(r->store, t->id, w->attempt, w->name,
 		 "assigned", run_now(r), e)) < 0) {
@@ -364,6 +364,42 @@ drop_worker(
 	save(r, t);
 }
 
+/* What failed on a host that is set aside was not the subtask's fault, unless
+ * that happens all the time. */
+static void
+forgive(struct run *r, const struct host_mark *m)
+{
+	struct subtask *t;
+
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (t->failed == 0 ||
+		    strcmp(t->failed_on.instance, m->instance) != 0)
+			continue;
+		if (t->attempts < MAX_LOST)
+			t->attempts_before += t->failed;
+		t->failed = 0;
+	}
+}
+
+/* An attempt came to nothing; is there another host for the next? */
+static bool
+failed_there(struct run *r, struct worker *w, bool sure, const char *why)
+{
+	struct subtask *t = w->subtask;
+	bool elsewhere;
+
+	if (host_address(w->host) == NULL)
+		return hosts_fault(w->host, false, why);
+	if (strcmp(t->failed_on.instance, w->mark.instance) != 0)
+		t->failed = 0;
+	t->failed_on = w->mark;
+	t->failed++;
+	elsewhere = hosts_fault(w->host, sure, why);
+	if (host_is_aside(w->host))
+		forgive(r, &w->mark);
+	return elsewhere;
+}
+
 void
 sched_worker_exit(
     struct run *r, struct worker *w, const struct msg_worker_exit *m)
@@ -372,6 +408,7 @@ sched_worker_exit(
 	bool early = t->state == SUBTASK_RUNNING && !w->summary && !w->ready;
 	bool drains = strcmp(m->reason, "draining") == 0;
 	bool full = strcmp(m->reason, "full") == 0;
+	bool sandbox = strcmp(m->reason, "sandbox") == 0 && early;
 	bool lost, elsewhere = false;
 
 	hosts_release(w->host);
@@ -384,9 +421,10 @@ sched_worker_exit(
 		hosts_full(w->host);
 		t->attempts_before += t->attempts < MAX_LOST;
 	} else if (t->state == SUBTASK_RUNNING && !w->summary && !w->ended) {
-		elsewhere = hosts_fault(w->host);
+		elsewhere = failed_there(r, w, sandbox,
+		    msg_str(m->detail)[0] != '\0' ? m->detail : m->reason);
 	}
-	if (strcmp(m->reason, "sandbox") == 0 && early && !elsewhere) {
+	if (sandbox && !elsewhere && host_address(w->host) == NULL) {
 		run_end(r, EXIT_SANDBOX, "error",
 		    "the sandbox can't be set up here: %s (foray doctor says "
 		    "what to do)",
@@ -412,25 +450,19 @@ sched_host_down(struct run *r, struct host *h, const char *why)
 }
 
 void
-sched_unanswered(struct run *r)
+sched_give_up(
+    struct run *r, struct worker *w, const char *reason, const char *why)
 {
-	struct worker *w, *next;
-	uint64_t now = loop_now_ms();
-	bool any = false;
+	struct msg m = { .type = MSG_CANCEL };
 
-	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next) {
-		if (w->ready || host_address(w->host) == NULL ||
-		    now - w->heard_ms < BEGIN_MS)
-			continue;
-		/* Its slot is not free until the host says so. */
-		hosts_release(w->host);
-		hosts_ghost(w->host, w->name);
-		drop_worker(r, w, HOST_LOST,
-		    "its host has said nothing of it for 120 s");
-		any = true;
-	}
-	if (!any)
-		return;
+	m.u.cancel.reason = "it was given up";
+	(void)hosts_send(w->host, w->name, &m, NULL);
+	/* Its slot is not free until the host says so. */
+	hosts_release(w->host);
+	hosts_ghost(w->host, w->name);
+	if (w->subtask->state == SUBTASK_RUNNING && !w->summary && !w->ended)
+		(void)failed_there(r, w, false, why);
+	drop_worker(r, w, reason, why);
 	results_check(r);
 	sched_pump(r);
 }

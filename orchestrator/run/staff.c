@@ -65,6 +65,12 @@ on_host_down(struct host *h, const char *why, int fatal_code, void *ctx)
 }
 
 static void
+on_host_aside(struct host *h, uint64_t ms, const char *why, void *ctx)
+{
+	fleet_host_aside(ctx, h, ms, why);
+}
+
+static void
 on_host_room(void *ctx)
 {
 	sched_pump(ctx);
@@ -129,6 +135,7 @@ static const struct hosts_ops hosts_ops = {
 	.msg = on_host_msg,
 	.back = on_host_back,
 	.refused = on_host_refused,
+	.aside = on_host_aside,
 	.room = on_host_room,
 	.need = on_host_need,
 };
@@ -136,7 +143,7 @@ static const struct hosts_ops hosts_ops = {
 static void
 on_tick(void *ctx)
 {
-	sched_unanswered(ctx);
+	lease_tick(ctx);
 }
 
 int

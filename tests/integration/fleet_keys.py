@@ -436,10 +436,10 @@ def liars(box):
     end(host, "liars")
 
 
-def run_profile(f):
+def run_profile(f, *args):
     """The hash that a host has to say: told by a real one."""
     listen = socket.create_server(("127.0.0.1", 0))
-    host = f.host("--insecure-loopback", keys=None,
+    host = f.host("--insecure-loopback", *args, keys=None,
                   at="tcp://127.0.0.1:%d" % listen.getsockname()[1],
                   log=f.box.dir + "/probe.log")
     s, _ = listen.accept()
@@ -866,4 +866,5 @@ def main():
     lib.done()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Hosts with a good key and bad work: nothing works there, or nothing is done,
+or all is said a thousand times. The run goes on with others."""
+import os
+import signal
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import lib  # noqa: E402
+from fake import curve  # noqa: E402
+from fleet_keys import Fleet, Pretender, end, liar, run_profile  # noqa: E402
+
+ASSIGN, EXIT, READY, TASK = 11, 4, 20, 30
+AUDIT, FETCH = 26, 23
+
+
+def answers(f, p, take):
+    t = threading.Thread(target=p.answer, args=(f, take), daemon=True)
+    t.start()
+    return t
+
+
+def attempts(r, host):
+    return len([e for e in r.all("assigned") if e["host"] == host])
+
+
+def alone(box):
+    """The first host is a bad one, and the only one: it is set aside, and the
+    run waits for another."""
+    for reason in ("start", "sandbox", "exited"):
+        f = Fleet(box, "alone-" + reason, "--local", "0")
+        p = Pretender(f, run_profile(f), instance="h", name="hole", slots=2)
+
+        def give_back(worker, m):
+            if m["t"] == ASSIGN:
+                p.say(worker, {"t": EXIT, "reason": reason,
+                               "detail": "nothing works here"})
+        answers(f, p, give_back)
+        aside = f.run.wait_event("host_aside", 20)
+        lib.check(aside and aside[0]["host"] == "hole" and
+                  aside[0]["reason"] == "nothing works here",
+                  reason + ": it is set aside", f.run.events())
+        # The same machine by a new connection is no better.
+        p.c.s.close()
+        p = Pretender(f, run_profile(f), instance="h", name="hole", slots=2)
+        answers(f, p, give_back)
+        host = f.host("--name", "good", log=box.dir + "/alone.log")
+        r = f.finish("alone: " + reason)
+        lib.equal(attempts(r, "hole"), 1 if reason == "sandbox" else 3,
+                  reason + ": no more is tried there", r)
+        lib.check("hole" in r.err and "nothing works here" in r.err,
+                  reason + ": a person is told", r)
+        p.c.s.close()
+        end(host, "alone: " + reason)
+
+    # Nobody else comes.
+    f = Fleet(box, "alone-end", "--local", "0", "--wait-hosts", "2")
+    p = Pretender(f, run_profile(f), instance="h", name="hole")
+    reason = "start"
+    answers(f, p, give_back)
+    r = f.finish("alone: nobody else", 5)
+    lib.check("hole" in r.finished["reason"] and
+              "nothing works here" in r.finished["reason"],
+              "alone: why it ended", r)
+    p.c.s.close()
+
+
+def overdue(box):
+    """It says READY and then only that it lives: after the subtask's limit the
+    work goes elsewhere."""
+    settings = os.path.join(box.home, ".config/foray/settings.json")
+    lib.write(settings, '{"sandbox": {"limits": {"subtask": "4s"}}}')
+    f = Fleet(box, "overdue", "--local", "0")
+    own = os.path.join(f.run.wait_event("run_started", 20)[0]["dir"],
+                       "profile.json")
+    p = Pretender(f, run_profile(f, "--profile", own), instance="s",
+                  name="sleepy")
+
+    def sleep(worker, m):
+        if m["t"] == ASSIGN:
+            p.say(worker, {"t": READY, "protocol": 1})
+    answers(f, p, sleep)
+    lib.check(f.run.wait_event("worker_started", 20), "overdue: it has begun")
+    # Again and again is no more than once.
+    for _ in range(10):
+        p.say(b"w1", {"t": READY, "protocol": 1})
+    gone = f.run.wait_event("worker_gone", 40)
+    lib.check(gone and "time limit" in gone[0].get("detail", ""),
+              "overdue: it is given up", gone)
+    os.unlink(settings)
+    f.run.signal(signal.SIGINT)
+    f.finish("overdue", 130)
+    p.c.s.close()
+
+
+LONG = (overdue,)
+
+
+def main():
+    with lib.Box() as box:
+        lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
+        for part in (alone, *LONG):
+            if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
+                                                 part not in LONG):
+                began = time.monotonic()
+                part(box)
+                print("%-12s %.1f s" % (part.__name__,
+                                        time.monotonic() - began), flush=True)
+    lib.done()
+
+
+if __name__ == "__main__":
+    main()
