@@ -17,6 +17,12 @@
 #define TRY_MAX 200   /* edits of a call, as the tool takes them */
 #define TOLD_MAX 1000 /* events of a worker's progress at once */
 #define TOLD_PER_S 50 /* and for long */
+/* What is put on record for ever: acts at once, for long, and all that one
+ * attempt may fill. A worker waits for the verdict on each. */
+#define ACTS_MAX 4000
+#define ACTS_PER_S 100
+#define ACTS_ALL 200000
+#define ACTS_BYTES ((uint64_t)256 << 20)
 
 void
 handle_send(struct run *r, struct worker *w, const struct msg *m)
@@ -168,21 +174,19 @@ add_pace(struct run *r, struct worker *w, uint64_t done, json_t *fields)
 	pace_fields(&r->pace, now, tried, total, fields);
 }
 
-/* Events are kept for ever: what a worker says of itself must not fill the
- * disk. */
+/* One more: is it within max at once, and per_s for long? */
 static bool
-may_tell(struct worker *w)
+within(struct recent *n, unsigned max, unsigned per_s)
 {
-	uint64_t now = loop_now_ms(), more;
+	uint64_t now = loop_now_ms(), more = (now - n->ms) * per_s / 1000;
 
-	more = (now - w->told_ms) * TOLD_PER_S / 1000;
 	if (more > 0) {
-		w->told = more < w->told ? w->told - (unsigned)more : 0;
-		w->told_ms = now;
+		n->n = more < n->n ? n->n - (unsigned)more : 0;
+		n->ms = now;
 	}
-	if (w->told >= TOLD_MAX)
+	if (n->n >= max)
 		return false;
-	w->told++;
+	n->n++;
 	return true;
 }
 
@@ -190,7 +194,9 @@ static void
 on_progress(struct run *r, struct worker *w, const struct msg *m)
 {
 	const struct msg_progress *in = &m->u.progress;
-	bool told = may_tell(w);
+	/* Events are kept for ever: what a worker says of itself must not fill
+	 * the disk. */
+	bool told = within(&w->told, TOLD_MAX, TOLD_PER_S);
 	json_t *fields;
 
 	if (strcmp(in->what, "tool_call") == 0) {
@@ -262,6 +268,45 @@ set_ids(const struct worker *w, const struct msg *m)
 		log_id_number(LOG_ID_CALL, "hook-", m->u.hook.seq);
 }
 
+/* Bytes that a message leaves on record, more or less. 0: it is no act. */
+static uint64_t
+weight(const struct msg *m)
+{
+	switch (m->type) {
+	case MSG_AUDIT:
+		return 256 + strlen(m->u.audit.subject) +
+		    strlen(msg_str(m->u.audit.detail));
+	case MSG_FETCH:
+		return 256 + strlen(m->u.fetch.url);
+	case MSG_HOOK:
+		return 256 + strlen(msg_str(m->u.hook.input)) +
+		    strlen(msg_str(m->u.hook.response));
+	default:
+		return 0;
+	}
+}
+
+/* True: it does more than any worker does, and is dropped. */
+static bool
+drop_flood(struct run *r, struct worker *w, const struct msg *m)
+{
+	uint64_t bytes = weight(m);
+
+	if (bytes == 0)
+		return false;
+	w->acts_all++;
+	w->acts_bytes += bytes;
+	if (within(&w->acts, ACTS_MAX, ACTS_PER_S) && w->acts_all <= ACTS_ALL &&
+	    w->acts_bytes <= ACTS_BYTES)
+		return false;
+	r->refused++;
+	log_warn("%s on %s: a flood of acts: it is dropped", w->name,
+	    host_name(w->host));
+	sched_give_up(r, w, "flood",
+	    "it did more at once than a worker does, and is dropped");
+	return true;
+}
+
 static void
 dispatch(struct run *r, struct worker *w, const struct msg *m)
 {
@@ -269,6 +314,8 @@ dispatch(struct run *r, struct worker *w, const struct msg *m)
 
 	if (w->ended && m->type != MSG_WORKER_EXIT)
 		return; /* by the monitor: nothing of it counts */
+	if (w->ready && drop_flood(r, w, m))
+		return;
 	for (i = 0; i < nitems(table); i++)
 		if (table[i].type == m->type &&
 		    (w->ready || table[i].before_ready)) {

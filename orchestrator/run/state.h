@@ -94,6 +94,12 @@ struct subtask {
 
 TAILQ_HEAD(subtask_list, subtask);
 
+/* How many, lately: handle.c. */
+struct recent {
+	unsigned n;
+	uint64_t ms;
+};
+
 struct worker {
 	TAILQ_ENTRY(worker) entry;
 	char name[PEER_WORKER_MAX + 1];
@@ -114,10 +120,11 @@ struct worker {
 	 * the person has answered; it is ended, nothing of it counts. */
 	const struct monitor_rule *pause;
 	bool held, ended;
-	unsigned reads; /* told of and put on record */
-	uint64_t tried; /* of the try_edits call that runs */
-	unsigned told;  /* events of its progress, lately */
-	uint64_t told_ms;
+	unsigned reads;     /* told of and put on record */
+	uint64_t tried;     /* of the try_edits call that runs */
+	struct recent told; /* events of its progress */
+	struct recent acts; /* that went on record; and all of them: */
+	uint64_t acts_all, acts_bytes;
 };
 
 TAILQ_HEAD(worker_list, worker);

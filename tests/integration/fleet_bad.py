@@ -67,6 +67,36 @@ def alone(box):
     p.c.s.close()
 
 
+def floods(box):
+    """Acts without end, as fast as they go: the record stays small, and the
+    work goes elsewhere."""
+    for kind in (AUDIT, FETCH):
+        f = Fleet(box, "flood-%d" % kind, "--local", "0")
+        p = Pretender(f, run_profile(f), instance="h", name="flooder")
+
+        def flood(worker, m):
+            if m["t"] == ASSIGN:
+                p.say(worker, {"t": READY, "protocol": 1})
+            if m["t"] == TASK:
+                for i in range(20000):
+                    p.say(worker, {"t": kind, "seq": i + 1, "act": "command",
+                                   "subject": "x" * 1000,
+                                   "url": "https://example.org/"})
+        answers(f, p, flood)
+        lib.check(f.run.wait_event("worker_gone", 60),
+                  "flood %d: it is given up" % kind, f.run.events())
+        host = f.host("--name", "good", log=box.dir + "/floods.log")
+        r = f.finish("flood %d" % kind)
+        gone = [e["reason"] for e in r.all("worker_gone")]
+        lib.check(gone and gone[0] == "flood", "flood %d: why" % kind, gone)
+        lines = lib.read(box.runs()[-1] + "/audit.jsonl").count("\n")
+        lib.check(lines < 15000, "flood %d: what is kept" % kind, lines)
+        lib.equal(len([x for x in r.err.splitlines() if "flood" in x]) < 8,
+                  True, "flood %d: told once an attempt" % kind, r)
+        p.c.s.close()
+        end(host, "flood %d" % kind)
+
+
 def overdue(box):
     """It says READY and then only that it lives: after the subtask's limit the
     work goes elsewhere."""
@@ -101,7 +131,7 @@ LONG = (overdue,)
 def main():
     with lib.Box() as box:
         lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
-        for part in (alone, *LONG):
+        for part in (alone, floods, *LONG):
             if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
                                                  part not in LONG):
                 began = time.monotonic()
