@@ -161,6 +161,13 @@ begin_to_wait(struct run *r)
 
 	if (r->fleet.wait != NULL || r->phase == PHASE_END)
 		return;
+	if (r->fleet.lost != NULL && !hosts_any(r->hosts) &&
+	    !hosts_own_runs(r->hosts)) {
+		run_end(r, EXIT_FATAL, "error",
+		    "there is no host, and none can come in: %s",
+		    r->fleet.lost);
+		return;
+	}
 	r->fleet.wait = loop_timer_add(r->loop, ms, 0, wait_cb, r);
 	run_event(r, "waiting",
 	    json_pack("{s:s, s:I}", "endpoint",
@@ -272,6 +279,18 @@ fleet_host_good(struct run *r, struct host *h)
 }
 
 void
+fleet_door_lost(struct run *r, const char *why)
+{
+	free(r->fleet.lost);
+	r->fleet.lost = xstrdup(why);
+	log_error("no more hosts can come in: %s", why);
+	run_event(r, "door_lost",
+	    json_pack("{s:o}", "reason", json_str_lossy(why, strlen(why))));
+	end_wait(r); /* it would be for nothing */
+	fleet_host_down(r);
+}
+
+void
 fleet_host_down(struct run *r)
 {
 	if (r->hosts != NULL && hosts_at(r->hosts) != NULL &&
@@ -306,5 +325,6 @@ fleet_clear(struct run *r)
 	end_wait(r);
 	free(r->fleet.keys);
 	free(r->fleet.aside);
-	r->fleet.keys = r->fleet.aside = NULL;
+	free(r->fleet.lost);
+	r->fleet.keys = r->fleet.aside = r->fleet.lost = NULL;
 }

@@ -86,6 +86,12 @@ hosts_any(const struct hosts *hs)
 }
 
 bool
+hosts_own_runs(const struct hosts *hs)
+{
+	return hs->pid != 0;
+}
+
+bool
 hosts_any_fits(const struct hosts *hs)
 {
 	const struct host *h;

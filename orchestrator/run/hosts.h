@@ -37,6 +37,8 @@ struct hosts_ops {
 	    const char *address, const char *key, const char *why, void *ctx);
 	/* So many attempts have failed there that it gets nothing for ms. */
 	void (*aside)(struct host *h, uint64_t ms, const char *why, void *ctx);
+	/* No more hosts of other machines can come in, for good. */
+	void (*door_lost)(const char *why, void *ctx);
 	/* It may have room again. */
 	void (*room)(void *ctx);
 	/* It lacks a snapshot. */
@@ -137,6 +139,7 @@ bool host_is_draining(const struct host *h);
 const char *host_key(const struct host *h);
 unsigned hosts_cpus(const struct hosts *hs); /* of all together */
 bool hosts_any(const struct hosts *hs);
+bool hosts_own_runs(const struct hosts *hs); /* ours, or it is started */
 /* Is there one that fits and is not set aside? */
 bool hosts_any_fits(const struct hosts *hs);
 /* As it says itself. */

@@ -71,6 +71,12 @@ on_host_aside(struct host *h, uint64_t ms, const char *why, void *ctx)
 }
 
 static void
+on_door_lost(const char *why, void *ctx)
+{
+	fleet_door_lost(ctx, why);
+}
+
+static void
 on_host_room(void *ctx)
 {
 	sched_pump(ctx);
@@ -136,6 +142,7 @@ static const struct hosts_ops hosts_ops = {
 	.back = on_host_back,
 	.refused = on_host_refused,
 	.aside = on_host_aside,
+	.door_lost = on_door_lost,
 	.room = on_host_room,
 	.need = on_host_need,
 };

@@ -97,6 +97,29 @@ def floods(box):
         end(host, "flood %d" % kind)
 
 
+def door(box):
+    """What accepts hosts ends again and again: the run ends when it has none,
+    and else goes on with what it has."""
+    slow = dict(lib.SMALL, **{
+        "test.sh": "if grep -q lt max.sh; then sleep 1; fi\n" +
+        lib.SMALL["test.sh"]})
+    for local, status in (("0", 5), ("1", 0)):
+        f = Fleet(box, "door-" + local, "--local", local, files=slow)
+        killed = set()
+
+        def kill():
+            for p in lib.descendants(f.run.pid):
+                if p.name == "foray-door" and p.pid not in killed:
+                    killed.add(p.pid)
+                    os.kill(p.pid, signal.SIGKILL)
+            return len(killed) > 5
+        lib.check(lib.wait_until(kill, 20), "door: it is started again", killed)
+        r = f.finish("door, --local " + local, status)
+        lib.check(r.all("door_lost"), "door: it is said", r)
+        lib.check(local != "0" or "none can come in" in r.finished["reason"],
+                  "door: and why the run ended", r)
+
+
 def overdue(box):
     """It says READY and then only that it lives: after the subtask's limit the
     work goes elsewhere."""
@@ -131,7 +154,7 @@ LONG = (overdue,)
 def main():
     with lib.Box() as box:
         lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
-        for part in (alone, floods, *LONG):
+        for part in (alone, floods, door, *LONG):
             if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
                                                  part not in LONG):
                 began = time.monotonic()
