@@ -3,6 +3,7 @@
 or all is said a thousand times. The run goes on with others."""
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -10,7 +11,8 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import lib  # noqa: E402
 from fake import curve  # noqa: E402
-from fleet_keys import Fleet, Pretender, end, liar, run_profile  # noqa: E402
+from fleet_keys import (  # noqa: E402
+    Fleet, Pretender, end, host_program, run_profile)
 
 ASSIGN, EXIT, READY, TASK = 11, 4, 20, 30
 AUDIT, FETCH = 26, 23
@@ -120,6 +122,41 @@ def door(box):
                   "door: and why the run ended", r)
 
 
+def foreign(box):
+    """A server that is not the one whose key the host has: it is tried again,
+    less and less often, and said once."""
+    keys = os.path.join(box.home, ".config/foray/keys/hosts/fleet")
+    count, log = [0], box.dir + "/foreign.log"
+    with socket.create_server(("127.0.0.1", 0)) as s, open(log, "ab") as err:
+        def serve():
+            while True:
+                try:
+                    c, _ = s.accept()
+                except OSError:
+                    return
+                count[0] += 1
+                try:
+                    c.sendall(curve.greeting(b"CURVE"))
+                    curve.exactly(c, 64)
+                except (OSError, curve.Closed):
+                    pass
+                c.close()
+        threading.Thread(target=serve, daemon=True).start()
+        host = box.popen(
+            [host_program(box), "--connect",
+             "tcp://127.0.0.1:%d" % s.getsockname()[1], "--keys", keys],
+            stderr=err)
+        host.log = log
+        lib.check(lib.wait_until(lambda: count[0] > 3, 30),
+                  "foreign: it tries again", count)
+        time.sleep(3)
+        lib.check(count[0] < 7, "foreign: not all the time", count)
+        lib.equal(lib.read(log).count("no handshake"), 1,
+                  "foreign: said once", lib.read(log))
+        s.shutdown(socket.SHUT_RDWR)
+    end(host, "foreign")
+
+
 def overdue(box):
     """It says READY and then only that it lives: after the subtask's limit the
     work goes elsewhere."""
@@ -154,7 +191,8 @@ LONG = (overdue,)
 def main():
     with lib.Box() as box:
         lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
-        for part in (alone, floods, door, *LONG):
+        for part in (alone, floods, door, foreign,
+                     *LONG):
             if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
                                                  part not in LONG):
                 began = time.monotonic()
