@@ -2,6 +2,7 @@
 """Hosts with a good key and bad work: nothing works there, or nothing is done,
 or all is said a thousand times. The run goes on with others."""
 import os
+import re
 import signal
 import socket
 import sys
@@ -157,6 +158,55 @@ def foreign(box):
     end(host, "foreign")
 
 
+def rss(pids):
+    """MiB of all these together, each page once."""
+    found = 0
+    for p in pids:
+        m = re.search(rb"Pss:\s+(\d+)", p.read("smaps_rollup"))
+        found += int(m.group(1)) if m else 0
+    return found >> 10
+
+
+def crowd(box):
+    """Many hosts that are all in the middle of a large message: together they
+    take what a few of them may, and the others' messages come through."""
+    f = Fleet(box, "crowd", "--local", "0", "--label", "real")
+    profile = run_profile(f)
+    many = [Pretender(f, profile, instance="c%d" % i, name="c%d" % i)
+            for i in range(40)]
+
+    def guests():
+        return [p for p in lib.descendants(f.run.pid)
+                if p.name == "foray-guest"] + [lib.Process(f.run.pid)]
+    before = rss(guests())
+    raw = curve.pack({"t": 2, "busy": 0, "unknown": "x" * (5 << 20)})
+
+    def most(p):
+        p.c.s.settimeout(2)
+        try:
+            p.c.s.sendall((p.c.part(b"", 1) + p.c.part(raw))[:-1000])
+        except OSError:
+            pass  # it is not read any more
+    threads = [threading.Thread(target=most, args=(p,)) for p in many]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    grown = rss(guests()) - before
+    print("crowd: %d MiB" % grown)
+    lib.check(grown < 130, "crowd: together they are bounded",
+              "%d MiB more" % grown)
+    # Small ones pass, and a real host works.
+    host = f.host("--name", "good", "--label", "real",
+                  log=box.dir + "/crowd.log")
+    r = f.finish("crowd")
+    lib.check("good" in [e["host"] for e in r.all("assigned")],
+              "crowd: others work", r)
+    for p in many:
+        p.c.s.close()
+    end(host, "crowd")
+
+
 def overdue(box):
     """It says READY and then only that it lives: after the subtask's limit the
     work goes elsewhere."""
@@ -191,7 +241,7 @@ LONG = (overdue,)
 def main():
     with lib.Box() as box:
         lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
-        for part in (alone, floods, door, foreign,
+        for part in (alone, floods, door, foreign, crowd,
                      *LONG):
             if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
                                                  part not in LONG):
