@@ -124,7 +124,22 @@ def key_files(box):
               lib.read(keys + "/allowed/fleet.pub"), "the host's key is let in")
     before = lib.read(keys + "/server.pub")
     r = box.do("keys", "new", "fleet")
-    lib.check(r.status == 2 and "remove" in r.text, "a name is taken", r)
+    lib.check(r.status == 2 and "another name" in r.text and
+              "foray keys remove fleet" in r.text, "a name is taken", r)
+    # What somebody has put there is not followed, and not taken for a key.
+    lure = os.path.join(box.dir, "lure")
+    os.mkdir(lure)
+    os.symlink(lure, keys + "/hosts/planted")
+    r = box.do("keys", "new", "planted")
+    lib.check(r.status == 2 and "is a link" in r.text, "a planted link", r)
+    lib.equal(os.listdir(lure), [], "no secret goes there")
+    lib.check(not os.path.exists(keys + "/allowed/planted.pub"),
+              "and nobody is let in")
+    os.unlink(keys + "/hosts/planted")
+    os.mkdir(keys + "/allowed/folder.pub")
+    r = box.do("keys", "remove", "folder")
+    lib.check(r.status == 2 and "by hand" in r.text, "a directory", r)
+    os.rmdir(keys + "/allowed/folder.pub")
     for bad in ("../x", ".x", "-x", "a b", "", "x" * 64):
         lib.equal(box.do("keys", "new", bad).status, 2, "name %r" % bad)
     # Many at once, with nothing there before: all have the same server's key.
