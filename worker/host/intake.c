@@ -564,6 +564,8 @@ intake_create(
 	in->ctx = ctx;
 	in->sock = -1;
 	TAILQ_INIT(&in->list);
+	if (!conf->shared)
+		intake_sweep(conf->store, conf->cache_max);
 	return in;
 }
 

@@ -438,6 +438,7 @@ find_worker(struct slots *all, const char *name, const struct msg_assign *a,
 void
 slots_assign(struct slots *all, const char *name, const struct msg_assign *a)
 {
+	struct sandbox_limits outer, inner;
 	struct slot *s;
 	struct err e;
 	int r;
@@ -455,6 +456,12 @@ slots_assign(struct slots *all, const char *name, const struct msg_assign *a)
 	}
 	if (slots_busy(all) >= all->conf.max) {
 		slots_refuse(all, name, "full", "no free slot");
+		return;
+	}
+	/* Before the snapshot comes, for nothing. */
+	if (slot_check(a, &e) < 0 ||
+	    quota_worker(all->conf.quota, a, &outer, &inner, &e) < 0) {
+		slots_refuse(all, name, "start", e.text);
 		return;
 	}
 	if (intake_take(all->conf.intake, name, a))
