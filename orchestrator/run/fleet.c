@@ -3,10 +3,14 @@
  */
 #include "common/compat.h"
 
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/buf.h"
 #include "common/log.h"
 #include "common/num.h"
 #include "orchestrator/run/fleet.h"
@@ -15,6 +19,7 @@
 #include "proto/curve.h"
 
 #define TOLD_MAX 40
+#define SHOWN_MAX 4 /* addresses of this machine */
 #define TOLD_MS 10000
 #define WAIT_MS ((uint64_t)10 * 60 * 1000)
 
@@ -182,30 +187,69 @@ end_wait(struct run *r)
 	r->fleet.wait = NULL;
 }
 
+static bool
+is_of_use(const struct ifaddrs *a, bool v6)
+{
+	const struct sockaddr_in6 *six;
+
+	if (a->ifa_addr == NULL || (a->ifa_flags & IFF_UP) == 0 ||
+	    (a->ifa_flags & IFF_LOOPBACK) != 0)
+		return false;
+	if (a->ifa_addr->sa_family == AF_INET)
+		return true;
+	six = (const struct sockaddr_in6 *)(const void *)a->ifa_addr;
+	return v6 && a->ifa_addr->sa_family == AF_INET6 &&
+	    !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr);
+}
+
+/* Where others find us. This machine's name means something only here, so of a
+ * wildcard the addresses are said. */
+static void
+where(const struct tcp_end *at, struct buf *b)
+{
+	bool v6 = strcmp(at->host, "*") == 0 || strcmp(at->host, "::") == 0;
+	struct ifaddrs *list = NULL, *a;
+	struct tcp_end one = *at;
+	char text[TCP_TEXT];
+	int n = 0;
+
+	buf_init(b, BUF_NOMAX);
+	if ((v6 || strcmp(at->host, "0.0.0.0") == 0) && getifaddrs(&list) == 0)
+		for (a = list; a != NULL && n < SHOWN_MAX; a = a->ifa_next) {
+			if (!is_of_use(a, v6))
+				continue;
+			one.v6 = a->ifa_addr->sa_family == AF_INET6;
+			if (getnameinfo(a->ifa_addr,
+				one.v6 ? sizeof(struct sockaddr_in6)
+				       : sizeof(struct sockaddr_in),
+				one.host, sizeof one.host, NULL, 0,
+				NI_NUMERICHOST) != 0)
+				continue;
+			(void)buf_printf(b, "%s%s", n++ > 0 ? " or " : "",
+			    tcp_text(&one, text));
+		}
+	freeifaddrs(list);
+	if (n == 0)
+		(void)buf_printf(b, "%s", tcp_text(at, text));
+}
+
 void
 fleet_listening(struct run *r)
 {
 	const struct tcp_end *at = hosts_at(r->hosts);
-	char text[TCP_TEXT], name[256] = "";
-	struct tcp_end shown;
+	char text[TCP_TEXT];
+	struct buf b;
 
 	if (at == NULL)
 		return;
 	run_event(r, "listening",
 	    json_pack("{s:s, s:b, s:s*}", "endpoint", tcp_text(at, text),
 		"encrypted", r->fleet.keys != NULL, "keys", r->fleet.keys));
-	shown = *at;
-	if (strcmp(at->host, "*") == 0 &&
-	    gethostname(name, sizeof name - 1) == 0)
-		(void)strlcpy(shown.host, name, sizeof shown.host);
-	if (r->fleet.keys != NULL)
-		log_info("hosts may come: foray-host --connect %s --keys DIR "
-			 "(foray keys)",
-		    tcp_text(&shown, text));
-	else
-		log_info("hosts may come: foray-host --connect %s "
-			 "--insecure-loopback",
-		    tcp_text(&shown, text));
+	where(at, &b);
+	log_info("hosts may come: foray-host --connect %s %s", buf_str(&b),
+	    r->fleet.keys != NULL ? "--keys DIR (foray keys)"
+				  : "--insecure-loopback");
+	buf_clear(&b);
 	if (r->o.local_set && r->o.local == 0)
 		begin_to_wait(r);
 }

@@ -207,6 +207,28 @@ def crowd(box):
     end(host, "crowd")
 
 
+def where(box):
+    """What hosts are told to connect to is an address, and not a name that
+    means something only here."""
+    f = Fleet(box, "where", "--local", "0", at="tcp://*:*")
+    host = f.host("--name", "other", at="tcp://127.0.0.1:%d" % f.port,
+                  log=box.dir + "/where.log")
+    r = f.finish("where")
+    said = re.search(r"hosts may come: foray-host --connect (.*?) --keys", r.err)
+    lib.check(said, "where: it is said", r)
+    for one in said.group(1).split(" or ") if said else ():
+        name = re.fullmatch(r"tcp://\[?(.*?)\]?:%d" % f.port, one)
+        lib.check(name and (name.group(1) == "*" or socket.getaddrinfo(
+            name.group(1), None, flags=socket.AI_NUMERICHOST)),
+            "where: an address", one)
+    lib.check(socket.gethostname() not in (said.group(1) if said else ""),
+              "where: not our name", r)
+    subtasks = {e["subtask"] for e in r.all("assigned")}
+    lib.check(subtasks and all(s in lib.read(host.log) for s in subtasks),
+              "where: the host says what it took", lib.read(host.log))
+    end(host, "where")
+
+
 def overdue(box):
     """It says READY and then only that it lives: after the subtask's limit the
     work goes elsewhere."""
@@ -242,7 +264,7 @@ def main():
     with lib.Box() as box:
         lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
         for part in (alone, floods, door, foreign, crowd,
-                     *LONG):
+                     where,                     *LONG):
             if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
                                                  part not in LONG):
                 began = time.monotonic()

@@ -476,7 +476,7 @@ slots_assign(struct slots *all, const char *name, const struct msg_assign *a)
 	s->attempt = a->attempt;
 	slot_arm_wall(s, a->wall_ms);
 	disk_poke(all->disk);
-	log_debug("worker %s: pid %d%s, subtask %s, attempt %ju", name,
+	log_info("worker %s: pid %d%s, subtask %s, attempt %ju", name,
 	    (int)s->proc.pid, s->warm ? ", was waiting" : "",
 	    msg_str(a->subtask), (uintmax_t)a->attempt);
 }
