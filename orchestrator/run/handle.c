@@ -206,17 +206,18 @@ on_progress(struct run *r, struct worker *w, const struct msg *m)
 		if (!told)
 			return;
 		run_event(r, "tool_call",
-		    json_pack("{s:s, s:s, s:s, s:s, s:I}", "worker", w->name,
-			"tool", msg_str(in->tool), "verdict",
+		    json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "worker",
+			w->name, "tool", msg_str(in->tool), "verdict",
 			msg_str(in->verdict), "text", msg_str(in->text), "ms",
-			(json_int_t)in->ms));
+			(json_int_t)in->ms, "call", (json_int_t)in->call));
 		return;
 	}
 	if (!told)
 		return;
-	fields = json_pack("{s:s, s:s, s:s, s:I, s:I}", "worker", w->name,
+	fields = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "worker", w->name,
 	    "what", in->what, "text", msg_str(in->text), "done",
-	    (json_int_t)in->done, "total", (json_int_t)in->total);
+	    (json_int_t)in->done, "total", (json_int_t)in->total, "call",
+	    (json_int_t)in->call);
 	if (strcmp(in->what, "try") == 0)
 		add_pace(r, w, in->done, fields);
 	run_event(r, "progress", fields);
@@ -266,6 +267,8 @@ set_ids(const struct worker *w, const struct msg *m)
 		log_id_number(LOG_ID_CALL, "fetch-", m->u.fetch.seq);
 	else if (m->type == MSG_HOOK)
 		log_id_number(LOG_ID_CALL, "hook-", m->u.hook.seq);
+	else if (m->type == MSG_PROGRESS && m->u.progress.call > 0)
+		log_id_number(LOG_ID_CALL, "tool-", m->u.progress.call);
 }
 
 /* Bytes that a message leaves on record, more or less. 0: it is no act. */

@@ -162,6 +162,32 @@ refusal(
 	return o->remote != NULL ? remote_refusal(hs, o->remote, m) : NULL;
 }
 
+/* Two machines may have the same: which one is meant has to be clear. */
+static void
+tell_apart(struct hosts *hs, struct host *h)
+{
+	char name[sizeof h->name], number[16];
+	const struct host *o;
+	unsigned n = 1;
+
+	memcpy(name, h->name, sizeof name);
+	do {
+		TAILQ_FOREACH (o, &hs->list, entry)
+			if (strcmp(o->name, h->name) == 0)
+				break;
+		if (o == NULL)
+			break;
+		(void)snprintf(number, sizeof number, "#%u", ++n);
+		name[text_cut(name, strlen(name),
+		    sizeof name - 1 - strlen(number))] = '\0';
+		(void)snprintf(h->name, sizeof h->name, "%s%s", name, number);
+	} while (true);
+	if (n > 1)
+		log_info("another host is called %s: the one at %s is %s here "
+			 "(foray-host --name)",
+		    name, h->is_remote ? h->address : "this machine", h->name);
+}
+
 static void
 add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 {
@@ -187,6 +213,7 @@ add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	    (int)text_cut(buf_str(&b), b.len, sizeof h->name - 1),
 	    b.len > 0 ? buf_str(&b) : "?");
 	buf_clear(&b);
+	tell_apart(hs, h);
 	(void)strlcpy(h->instance, msg_str(m->instance), sizeof h->instance);
 	h->place.slots = (unsigned)m->slots;
 	h->place.memory_mib = m->memory_mib;

@@ -223,10 +223,34 @@ def where(box):
             "where: an address", one)
     lib.check(socket.gethostname() not in (said.group(1) if said else ""),
               "where: not our name", r)
+    lib.check(r.all("tool_call") and all(e["call"] > 0 for e in
+                                         r.all("tool_call")),
+              "where: each call has its number", r.all("tool_call")[:3])
     subtasks = {e["subtask"] for e in r.all("assigned")}
     lib.check(subtasks and all(s in lib.read(host.log) for s in subtasks),
               "where: the host says what it took", lib.read(host.log))
     end(host, "where")
+
+
+def twins(box):
+    """Two machines with one name are told apart; who was refused is shown."""
+    f = Fleet(box, "twins", "--local", "0", "--label", "none")
+    profile = run_profile(f)
+    two = [Pretender(f, profile, instance="t%d" % i, name="twin")
+           for i in range(2)]
+    lib.check(f.run.wait_event("host_up", 20, 2), "twins: both are in")
+    lib.equal(sorted(e["host"] for e in f.run.events("host_up")),
+              ["twin", "twin#2"], "twins: each has a name")
+    curve.connect(f.port, mechanism=b"NULL")
+    lib.check(f.refused("it has no key"), "twins: a stranger")
+    f.run.signal(signal.SIGINT)
+    r = f.finish("twins", 130)
+    lib.check("another host is called twin" in r.err, "twins: it is said", r)
+    shown = box.do("show").out
+    lib.check("hosts\n  refused 127.0.0.1: it has no key" in shown,
+              "twins: the stranger is shown", shown)
+    for p in two:
+        p.c.s.close()
 
 
 def overdue(box):
@@ -264,7 +288,7 @@ def main():
     with lib.Box() as box:
         lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
         for part in (alone, floods, door, foreign, crowd,
-                     where,                     *LONG):
+                     where, twins, *LONG):
             if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
                                                  part not in LONG):
                 began = time.monotonic()
