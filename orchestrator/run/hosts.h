@@ -96,6 +96,7 @@ void hosts_full(struct host *h);
 /* Which machine, and who answers for it. Zeroed: this one. */
 struct host_mark {
 	char key[64], instance[33];
+	char name[64]; /* for a person, cut */
 };
 void host_mark(const struct host *h, struct host_mark *ret);
 

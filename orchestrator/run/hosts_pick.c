@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/text.h"
 #include "orchestrator/run/hosts_priv.h"
 
 #define POOR_MS 60000
@@ -125,6 +126,8 @@ host_mark(const struct host *h, struct host_mark *ret)
 		return;
 	memcpy(ret->key, h->key, sizeof ret->key);
 	memcpy(ret->instance, h->instance, sizeof ret->instance);
+	memcpy(ret->name, h->name,
+	    text_cut(h->name, strlen(h->name), sizeof ret->name - 1));
 }
 
 /* What its word on that work is worth. */

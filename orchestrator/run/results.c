@@ -13,11 +13,30 @@
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/deliver.h"
 #include "orchestrator/run/late.h"
+#include "orchestrator/run/outside.h"
 #include "orchestrator/run/pass.h"
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/review.h"
 #include "orchestrator/run/topology.h"
 #include "orchestrator/verify/select.h"
+
+/* On another machine it may be that one's fault. */
+static void
+no_baseline(struct run *r, const struct subtask *t)
+{
+	const char *why =
+	    *t->reason != '\0' ? t->reason : "the tests can't be run";
+	char *hint;
+
+	if (t->made_on.name[0] == '\0') {
+		run_end(r, EXIT_USAGE, "error", "%s", why);
+		return;
+	}
+	hint = outside_hint(r);
+	run_end(r, EXIT_USAGE, "error", "on host %s: %s%s%s", t->made_on.name,
+	    why, hint != NULL ? ". " : "", hint != NULL ? hint : "");
+	free(hint);
+}
 
 static void
 after_baseline(struct run *r, struct subtask *t)
@@ -25,8 +44,7 @@ after_baseline(struct run *r, struct subtask *t)
 	const struct baseline *b = &r->base;
 
 	if (strcmp(t->verdict, "done") != 0)
-		run_end(r, EXIT_USAGE, "error", "%s",
-		    *t->reason != '\0' ? t->reason : "the tests can't be run");
+		no_baseline(r, t);
 	else if (reproduce_wanted(r))
 		reproduce_begin(r);
 	else if (b->failing.n == 0 && b->flaky.n > 0)

@@ -253,6 +253,25 @@ def twins(box):
         p.c.s.close()
 
 
+def outside(box):
+    """An environment whose program lies outside of the tree, where the host
+    has none: which host, which path, what helps."""
+    files = dict(lib.SMALL, **{".gitignore": "venv\n"})
+    repo = box.repo("outside", files)
+    os.makedirs(repo + "/venv/bin")
+    os.symlink("/nonexistent/python3.9", repo + "/venv/bin/python3")
+    os.symlink("python3", repo + "/venv/bin/python")
+    box.own()
+    f = Fleet(box, "outside-run", "--local", "0", "-C", repo, "-t",
+              "venv/bin/python -m unittest")
+    host = f.host("--name", "bare", log=box.dir + "/outside.log")
+    r = f.finish("outside", 2)
+    why = r.finished["reason"]
+    lib.check("on host bare" in why and "/nonexistent/python3.9" in why and
+              "each host has to have it" in why, "outside: what is said", why)
+    end(host, "outside")
+
+
 def overdue(box):
     """It says READY and then only that it lives: after the subtask's limit the
     work goes elsewhere."""
@@ -288,7 +307,7 @@ def main():
     with lib.Box() as box:
         lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
         for part in (alone, floods, door, foreign, crowd,
-                     where, twins, *LONG):
+                     where, twins, outside, *LONG):
             if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
                                                  part not in LONG):
                 began = time.monotonic()
