@@ -693,10 +693,12 @@ def judged(box):
     for local in "10":
         what = "--local " + local
         f = Fleet(box, "judged-" + local, "--local", local)
+        # It is to be there before the honest one has done it all.
+        profile = run_profile(f)
         host = f.host("--name", "honest", log=box.dir + "/judged.log") \
             if local == "0" else None
         f.run.wait_event("host_up", 30)
-        p = Pretender(f, run_profile(f), instance="h", name="liar", slots=64)
+        p = Pretender(f, profile, instance="h", name="liar", slots=64)
         p.answer(f, liar(p, patch))
         r = f.run.wait(60)
         at = {e["subtask"]: e["host"] for e in r.all("assigned")
