@@ -149,13 +149,35 @@ static int
 check_new(const char *dir, const char *name, struct err *e)
 {
 	char *path = allowed_path(dir, name);
+	struct stat st;
 	int r = 0;
 
-	if (access(path, F_OK) == 0)
+	if (lstat(path, &st) == 0)
 		r = err_set(e, ERR_USAGE,
-		    "there is a key \"%s\": foray keys remove %s", name, name);
+		    "there is a key \"%s\" already (%s): take another name, or "
+		    "end that one first: foray keys remove %s",
+		    name, path, name);
 	free(path);
 	return r;
+}
+
+/* A secret must not go where a link leads that somebody has put there. */
+static int
+check_dir(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT
+		    ? 0
+		    : err_set(e, -errno, "%s: %s", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+		return err_set(e, ERR_USAGE,
+		    "%s: is %s: look where it comes from, and remove it", path,
+		    S_ISLNK(st.st_mode)       ? "a link"
+			: S_ISDIR(st.st_mode) ? "another user's"
+					      : "no directory");
+	return 0;
 }
 
 static int
@@ -186,16 +208,18 @@ write_host(const char *host, const struct curve_pair *server,
 {
 	char *server_pub = path_join(host, "server.pub");
 	char *pub = path_join(host, "host.pub");
-	char *secret = path_join(host, "host.secret");
+	char *secret = path_join(host, "host.secret"), *up = path_dir(host);
 	int r;
 
-	(void)((r = path_mkdirs(host, 0700, e)) < 0 ||
+	(void)((r = check_dir(up, e)) < 0 || (r = check_dir(host, e)) < 0 ||
+	    (r = path_mkdirs(host, 0700, e)) < 0 ||
 	    (r = curve_write(server_pub, server->public_key, false, e)) < 0 ||
 	    (r = curve_write(pub, own->public_key, false, e)) < 0 ||
 	    (r = curve_write(secret, own->secret_key, true, e)) < 0);
 	free(server_pub);
 	free(pub);
 	free(secret);
+	free(up);
 	return r;
 }
 
@@ -236,7 +260,12 @@ remove_key(const char *dir, const char *name, const char *key unused_arg,
 	char *path = allowed_path(dir, name);
 	int r = unlink(path) < 0 ? -errno : 0;
 
-	if (r < 0 && r != -ENOENT)
+	if (r == -EISDIR)
+		r = err_set(e, ERR_USAGE,
+		    "%s: is a directory, no key, and lets nobody in: look "
+		    "what it is, and remove it by hand",
+		    path);
+	else if (r < 0 && r != -ENOENT)
 		err_set(e, r, "%s: %s", path, err_str(r));
 	else if (r < 0 && access(host, F_OK) < 0)
 		r = err_set(e, ERR_NOTFOUND,

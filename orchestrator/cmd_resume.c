@@ -13,6 +13,7 @@
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/fleet.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/store/store.h"
 #include "proto/label.h"
 
 #define HINT_MAX 1000 /* as a hypothesis */
@@ -139,6 +140,24 @@ options(
 	return fleet_check_options(o, &e) < 0 ? cmd_usage(c, "%s", e.text) : -1;
 }
 
+/* The run of that name; "": the latest that came so far that it can go on. With
+ * none, the latest: why it can't is said of it. Yours. */
+static int
+find_run(const char *name, char **ret, struct err *e)
+{
+	char *last = NULL;
+	int r = store_find(*name != '\0' ? name : NULL, ret, e);
+
+	if (r < 0 || *name != '\0' || store_find_with("opts", &last, NULL) < 0)
+		return r;
+	if (strcmp(last, *ret) != 0)
+		log_info("%s never began: the latest run that did is %s", *ret,
+		    last);
+	free(*ret);
+	*ret = last;
+	return 0;
+}
+
 static int
 cmd_resume_main(int argc, char **argv)
 {
@@ -168,7 +187,7 @@ cmd_resume_main(int argc, char **argv)
 		    "the HINT is longer than %d bytes: one hypothesis in a "
 		    "sentence or two",
 		    HINT_MAX);
-	if (store_find(*o.resume != '\0' ? o.resume : NULL, &id, &e) < 0)
+	if (find_run(o.resume, &id, &e) < 0)
 		return cmd_fail(&e);
 	o.resume = id;
 	r = run_main(&o, NULL);
@@ -182,12 +201,18 @@ static int
 cmd_replay_main(int argc, char **argv)
 {
 	struct run_opts o = { 0 };
+	char *id = NULL;
+	struct err e;
 	int r = options(&cmd_replay, false, argc, argv, &o);
 
 	if (r >= 0)
 		return r;
 	if (argc - optind > 1)
 		return cmd_usage(&cmd_replay, "give one RUN");
-	o.replay = argc - optind == 1 ? argv[optind] : "";
-	return run_main(&o, NULL);
+	if (argc - optind == 0 && find_run("", &id, &e) < 0)
+		return cmd_fail(&e);
+	o.replay = id != NULL ? id : argv[optind];
+	r = run_main(&o, NULL);
+	free(id);
+	return r;
 }

@@ -271,23 +271,68 @@ on_hook(const char *name, const char *body, void *ctx)
 	return 0;
 }
 
+#define COUNTS_MAX 40
+
+/* What cb has counted, each line once. */
 static void
-put_hooks(struct store *s)
+put_counts(struct store *s, const char *title,
+    int (*cb)(const char *name, const char *body, void *ctx))
 {
 	json_t *counts = json_object(), *n;
 	const char *line;
 	char times[32];
+	size_t shown = 0;
 
-	(void)store_events(s, 0, on_hook, counts);
+	(void)store_events(s, 0, cb, counts);
 	if (json_object_size(counts) > 0)
-		(void)puts("hooks");
+		(void)puts(title);
 	json_object_foreach (counts, line, n) {
+		if (shown++ == COUNTS_MAX) {
+			(void)printf("  and %zu more\n",
+			    json_object_size(counts) - COUNTS_MAX);
+			break;
+		}
 		(void)snprintf(times, sizeof times,
 		    " (%" JSON_INTEGER_FORMAT " times)\n",
 		    json_integer_value(n));
 		put("  ", line, json_integer_value(n) > 1 ? times : "\n");
 	}
 	json_decref(counts);
+}
+
+/* Who was sent away, and hosts on which nothing worked: a line each. */
+static int
+on_host(const char *name, const char *body, void *ctx)
+{
+	json_t *counts = ctx, *ev = NULL;
+	const char *who = "", *key = "", *why = "";
+	bool refused = strcmp(name, "host_refused") == 0;
+	size_t len;
+	char *line;
+
+	if ((!refused && strcmp(name, "host_aside") != 0 &&
+		strcmp(name, "door_lost") != 0) ||
+	    json_parse(body, strlen(body), 1 << 20, &ev, NULL) < 0)
+		return 0;
+	(void)json_get_str(ev, refused ? "address" : "host", true, &who, NULL);
+	(void)json_get_str(ev, "key", true, &key, NULL);
+	(void)json_get_str(ev, "reason", true, &why, NULL);
+	/* Without the port: each connection has another. */
+	len = strrchr(who, ':') != NULL && refused
+	    ? (size_t)(strrchr(who, ':') - who)
+	    : strlen(who);
+	line = xasprintf("%s%s%.*s%s%s%s: %s",
+	    refused                              ? "refused"
+		: strcmp(name, "door_lost") == 0 ? "closed"
+						 : "set aside",
+	    len > 0 ? " " : "", (int)len, who, *key != '\0' ? " (key " : "",
+	    key, *key != '\0' ? ")" : "", why);
+	(void)json_object_set_new(counts, line,
+	    json_integer(
+		json_integer_value(json_object_get(counts, line)) + 1));
+	free(line);
+	json_decref(ev);
+	return 0;
 }
 
 static void
@@ -340,7 +385,8 @@ cmd_show_main(int argc, char **argv)
 	r = store_subtasks(s, on_row, &places, &e) < 0 ? cmd_fail(&e) : 0;
 	json_decref(places.hosts);
 	(void)store_events(s, 0, on_event, &any);
-	put_hooks(s);
+	put_counts(s, "hooks", on_hook);
+	put_counts(s, "hosts", on_host);
 	free(status);
 	store_close(s);
 	return r;

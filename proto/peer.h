@@ -48,7 +48,8 @@ struct peer_ops {
 	 * ROLE_x; others are bad. */
 	unsigned accept_from;
 	/* Of a client over TCP, may be NULL: its link changes. After a refusal
-	 * or a failure it is tried again by itself, two seconds later; what was
+	 * or a failure it is tried again by itself, a quarter of a second later
+	 * and then less and less often, up to once in twelve seconds; what was
 	 * sent meanwhile is lost then. */
 	void (*on_link)(struct peer *p, enum shake what, void *ctx);
 };

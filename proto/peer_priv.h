@@ -22,6 +22,7 @@ struct peer {
 	struct curve_host *keys; /* NULL: plain */
 	struct shake_watch *shake;
 	struct loop_watch *again;
+	unsigned failed; /* handshakes, one after the other */
 };
 
 int peer_option(struct peer *p, int option, int value, struct err *e);

@@ -10,7 +10,9 @@
 #include "proto/peer_priv.h"
 #include "proto/zap.h"
 
-#define AGAIN_MS 2000
+/* After a handshake that came to nothing, and twice that after the next. */
+#define AGAIN_MS 250u
+#define AGAIN_DOUBLED 5
 
 static int
 set_keys(struct peer *p, const struct curve_pair *own, const char *server,
@@ -73,6 +75,22 @@ again_cb(void *ctx)
 		    p->sock == NULL ? zmq_strerror(errno) : e.text);
 }
 
+/* libzmq itself goes on ten times a second, or not at all. Not all hosts of a
+ * fleet at once. */
+static void
+later(struct peer *p)
+{
+	uint64_t ms = (uint64_t)AGAIN_MS << p->failed;
+	const int linger = 0; /* else it goes on with what waits */
+
+	if (p->failed < AGAIN_DOUBLED)
+		p->failed++;
+	(void)zmq_setsockopt(p->sock, ZMQ_LINGER, &linger, sizeof linger);
+	(void)zmq_disconnect(p->sock, p->endpoint);
+	ms += arc4random_uniform((uint32_t)ms / 2);
+	p->again = loop_timer_add(p->loop, ms, 0, again_cb, p);
+}
+
 static void
 shake_happened(enum shake what, void *ctx)
 {
@@ -80,8 +98,10 @@ shake_happened(enum shake what, void *ctx)
 
 	if (p->dead)
 		return;
+	if (what == SHAKE_UP)
+		p->failed = 0;
 	if ((what == SHAKE_REFUSED || what == SHAKE_FAILED) && p->again == NULL)
-		p->again = loop_timer_add(p->loop, AGAIN_MS, 0, again_cb, p);
+		later(p);
 	if (p->ops.on_link != NULL)
 		p->ops.on_link(p, what, p->ctx);
 }

@@ -221,7 +221,7 @@ cgroup(struct list *l)
 		cost(it,
 		    "memory and processes are limited for each process (rlimits), not for a worker as a whole: programs with a sanitizer need \"process_memory\": \"unlimited\" (--profile debug); nothing can be frozen");
 		remedy(it,
-		    "with systemd: systemd-run --user --scope -p Delegate=yes foray run ...; in a container: mount /sys/fs/cgroup writable");
+		    "with systemd: start `foray run` or `foray-host` with systemd-run --user --scope -p Delegate=yes before it; in a container: mount /sys/fs/cgroup writable");
 	}
 	cgroup_site_clear(&s);
 }

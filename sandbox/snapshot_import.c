@@ -109,14 +109,22 @@ make_entries(struct import *k, struct err *e)
 static int
 count(struct import *k, struct err *e)
 {
+	const struct snapshot_source *src = k->src;
 	struct statvfs fs;
+	uint64_t whole = 0;
 	size_t i;
+	int r;
 
 	k->done = k->total = 0;
 	for (i = 0; i < k->m.list.n; i++) {
+		if (k->m.list.v[i].type == 'f')
+			whole += k->m.list.v[i].size;
 		if (import_is_wanted(&k->m.list.v[i]))
 			k->total += k->m.list.v[i].size;
 	}
+	if (src->room != NULL &&
+	    (r = src->room(k->total, whole, src->ctx, e)) < 0)
+		return r;
 	if (statvfs(k->store.dir, &fs) < 0)
 		return err_set(
 		    e, -errno, "statvfs %s: %s", k->store.dir, strerror(errno));

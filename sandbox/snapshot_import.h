@@ -40,6 +40,9 @@ struct snapshot_source {
 	int (*answer)(struct snapshot_answer *ret, void *ctx, struct err *e);
 	/* Bytes that have come, of those that must; may be NULL. */
 	void (*progress)(uint64_t done, uint64_t total, void *ctx);
+	/* Before any file comes: so many bytes of them will, of whole that the
+	 * snapshot's files have. Negative: it may not. May be NULL. */
+	int (*room)(uint64_t bytes, uint64_t whole, void *ctx, struct err *e);
 	void *ctx;
 };
 

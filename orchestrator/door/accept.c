@@ -25,6 +25,7 @@
 #include "orchestrator/door/greet.h"
 #include "orchestrator/door/guest.h"
 #include "orchestrator/door/note.h"
+#include "orchestrator/door/share.h"
 
 #define CONTROL_FD ASIDE_FD
 #define LISTEN_FD (ASIDE_FD + 1)
@@ -63,7 +64,8 @@ struct visitor {
 	int note_fd;
 	struct loop_watch *watch;
 	uint64_t since_ms;
-	bool in; /* a host */
+	bool in;   /* a host */
+	size_t me; /* in the share */
 };
 
 TAILQ_HEAD(visitors, visitor);
@@ -79,6 +81,8 @@ struct door_main {
 	struct knocks knocks; /* the oldest first */
 	struct visitors visitors;
 	unsigned n_knocks, n_shakes, n_guests;
+	struct share *share;
+	bool taken[GUESTS_MAX]; /* of it */
 	uint64_t told_since_ms;
 	unsigned told, untold;
 };
@@ -149,6 +153,8 @@ forget_visitor(struct visitor *v)
 	while (waitpid(v->pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	TAILQ_REMOVE(&d->visitors, v, entry);
+	share_set(d->share, v->me, 0);
+	d->taken[v->me] = false;
 	d->n_guests--;
 	if (!v->in)
 		d->n_shakes--;
@@ -208,6 +214,7 @@ start_guest(struct door_main *d, const struct knock *k)
 		.keys = d->curve ? &d->keys : NULL,
 		.allowed_fd = d->allowed_fd,
 		.dir = d->dir,
+		.share = d->share,
 	};
 	struct visitor *v;
 	int pair[2];
@@ -215,6 +222,10 @@ start_guest(struct door_main *d, const struct knock *k)
 
 	if (d->n_shakes >= SHAKES_MAX)
 		evict_shake(d);
+	while (conf.me < GUESTS_MAX && d->taken[conf.me])
+		conf.me++;
+	if (conf.me == GUESTS_MAX)
+		return -EAGAIN;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	pid = fork();
@@ -230,6 +241,8 @@ start_guest(struct door_main *d, const struct knock *k)
 	v = xcalloc(1, sizeof *v);
 	v->d = d;
 	v->pid = pid;
+	v->me = conf.me;
+	d->taken[v->me] = true;
 	v->note_fd = pair[0];
 	(void)fd_nonblock(v->note_fd, true);
 	v->since_ms = loop_now_ms();
@@ -451,6 +464,8 @@ door_main(int argc, char **argv)
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		fatal("prctl: %s", strerror(errno));
+	if ((d.share = share_create(GUESTS_MAX)) == NULL)
+		fatal("mmap: %s", strerror(errno));
 	TAILQ_INIT(&d.knocks);
 	TAILQ_INIT(&d.visitors);
 	d.told_since_ms = loop_now_ms();

@@ -14,8 +14,9 @@
  *
  * Limits: 64 connections that have not yet shown what they are, each for five
  * seconds, then the oldest of the address that has most of them goes; 32 in the
- * middle of a handshake; 512 hosts. Twenty refusals in ten seconds are told one
- * by one, the others as a number.
+ * middle of a handshake; 512 hosts, and 64 MiB of messages under way from all
+ * of them together (share.h). Twenty refusals in ten seconds are told one by
+ * one, the others as a number.
  */
 #ifndef ORCHESTRATOR_DOOR_DOOR_H
 #define ORCHESTRATOR_DOOR_DOOR_H

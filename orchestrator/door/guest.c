@@ -10,6 +10,9 @@
  * out in the order in which their bytes went in. So no more than WINDOW is put
  * in without anything coming out, and twice that is all that libzmq can hold.
  *
+ * Before HELLO that is much less, and all guests together have a bound, too
+ * (share.h).
+ *
  * The other way it counts messages, not bytes. So we count what it was given
  * and what came out, and a host that does not read leaves the rest in our link
  * to the orchestrator, and then there, where it is bounded as well.
@@ -32,15 +35,18 @@
 #include "orchestrator/door/guest.h"
 #include "orchestrator/door/link.h"
 #include "orchestrator/door/note.h"
+#include "orchestrator/door/share.h"
 #include "proto/peer.h"
 #include "proto/zap.h"
 #include "proto/zmtp.h"
 
 #define WINDOW ((uint64_t)16 << 20)
+#define HELLO_WINDOW ((uint64_t)512 << 10)
 #define DOWN_MAX ((uint64_t)4 << 20) /* in libzmq, and one message more */
 #define LINK_HIGH ((size_t)8 << 20)  /* then nothing more is read */
 #define BUFFER 65536
 #define TICK_MS 500
+#define ELDER_MS 15000  /* for one message, while others wait */
 #define STUCK_MS 3000   /* WINDOW is full, and no message comes out */
 #define SILENT_MS 15000 /* a host says something every second */
 #define LAST_MS 150     /* nothing more comes out: all of it is sent */
@@ -70,6 +76,8 @@ struct guest {
 	uint64_t
 	    moved_ms; /* when there was room last; ending: when bytes came */
 	uint64_t heard_ms;
+	uint64_t elder_ms; /* since when others wait for it; 0: they don't */
+	uint64_t passing;  /* bytes of messages that go to the orchestrator */
 	bool ending;
 	char key[CURVE_KEY], name[CURVE_NAME];
 };
@@ -93,11 +101,30 @@ leave(struct guest *g, const char *why)
 
 /* --- bytes --------------------------------------------------------------- */
 
+/* Held here, said to the others. */
+static void
+say_share(struct guest *g)
+{
+	if (g->link == NULL || link_queued(g->link) == 0)
+		g->passing = 0;
+	share_set(g->conf->share, g->conf->me,
+	    g->walk.cost - g->cost_seen + g->passing);
+}
+
+/* What is inside may be HELLO: it is waited for. */
+static bool
+is_full(const struct guest *g)
+{
+	return g->walk.cost - g->cost_seen >
+	    (g->link == NULL ? HELLO_WINDOW : WINDOW);
+}
+
 static bool
 is_held(const struct guest *g)
 {
-	return g->ending || g->walk.cost - g->cost_seen > WINDOW ||
-	    (g->link != NULL && link_queued(g->link) > LINK_HIGH);
+	return g->ending || is_full(g) ||
+	    (g->link != NULL && link_queued(g->link) > LINK_HIGH) ||
+	    share_turn(g->conf->share, g->conf->me) == SHARE_WAIT;
 }
 
 static void
@@ -105,6 +132,7 @@ arm(struct guest *g)
 {
 	unsigned tcp = 0, inner = 0;
 
+	say_share(g);
 	if (g->up.len == 0 && !is_held(g))
 		tcp |= LOOP_IN;
 	if (g->down.len == 0)
@@ -266,6 +294,7 @@ retry_cb(void *ctx)
 
 	if (g->link != NULL)
 		link_resume(g->link);
+	arm(g); /* there may be room now */
 }
 
 /* The first message: the orchestrator hears of this host. */
@@ -292,7 +321,11 @@ static void
 message_out(struct guest *g)
 {
 	g->cost_seen = g->walk.cost;
+	/* A frame that has not all come can't have come out. */
+	if (g->walk.left > 0)
+		g->cost_seen -= g->walk.size + ZMTP_FRAME_COST;
 	g->moved_ms = loop_now_ms();
+	g->elder_ms = 0;
 }
 
 static void
@@ -311,6 +344,7 @@ on_msg(struct peer *p unused_arg, const struct peer_addr *from,
 		announce(g);
 	if (!g->ending && link_send(g->link, worker, raw, raw_len, &e) < 0)
 		leave(g, e.text);
+	g->passing += raw_len;
 	arm(g);
 }
 
@@ -349,6 +383,20 @@ allow(const char key[CURVE_KEY], void *ctx)
 	return false;
 }
 
+/* Who takes its time over a message holds up others that have a large one. */
+static void
+check_elder(struct guest *g, uint64_t now)
+{
+	if (share_turn(g->conf->share, g->conf->me) != SHARE_ELDER)
+		g->elder_ms = 0;
+	else if (g->elder_ms == 0)
+		g->elder_ms = now;
+	else if (now - g->elder_ms > ELDER_MS)
+		leave(g,
+		    "it takes too long over a large message, and others "
+		    "wait");
+}
+
 static void
 tick_cb(void *ctx)
 {
@@ -361,7 +409,8 @@ tick_cb(void *ctx)
 		leave(g, "its key is not allowed any more");
 	if (g->ending)
 		return;
-	if (g->walk.cost - g->cost_seen <= WINDOW)
+	check_elder(g, now);
+	if (!is_full(g))
 		g->moved_ms = now;
 	else if (now - g->moved_ms > STUCK_MS)
 		leave(g, "it sends a message of endless parts");

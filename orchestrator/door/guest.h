@@ -21,6 +21,8 @@ struct guest_conf {
 	const struct curve_pair *keys; /* NULL: without */
 	int allowed_fd;                /* the allow-list; -1 without keys */
 	const char *dir;               /* private, for a socket */
+	struct share *share;           /* share.h, and which one it is there */
+	size_t me;
 };
 
 /* In a forked process. */

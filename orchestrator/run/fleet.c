@@ -3,10 +3,14 @@
  */
 #include "common/compat.h"
 
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/buf.h"
 #include "common/log.h"
 #include "common/num.h"
 #include "orchestrator/run/fleet.h"
@@ -15,6 +19,7 @@
 #include "proto/curve.h"
 
 #define TOLD_MAX 40
+#define SHOWN_MAX 4 /* addresses of this machine */
 #define TOLD_MS 10000
 #define WAIT_MS ((uint64_t)10 * 60 * 1000)
 
@@ -145,10 +150,12 @@ wait_cb(void *ctx)
 	char text[32];
 
 	r->fleet.wait = NULL;
-	run_end(r, EXIT_FATAL, "error", "no host%s has come within %s",
+	run_end(r, EXIT_FATAL, "error", "no host%s has come within %s%s%s",
 	    r->o.labels.n > 0 ? " with every --label" : "",
 	    num_fmt_ms(
-		r->o.wait_ms != 0 ? r->o.wait_ms : WAIT_MS, text, sizeof text));
+		r->o.wait_ms != 0 ? r->o.wait_ms : WAIT_MS, text, sizeof text),
+	    r->fleet.aside != NULL ? ", and there is none but " : "",
+	    r->fleet.aside != NULL ? r->fleet.aside : "");
 }
 
 static void
@@ -159,6 +166,13 @@ begin_to_wait(struct run *r)
 
 	if (r->fleet.wait != NULL || r->phase == PHASE_END)
 		return;
+	if (r->fleet.lost != NULL && !hosts_any(r->hosts) &&
+	    !hosts_own_runs(r->hosts)) {
+		run_end(r, EXIT_FATAL, "error",
+		    "there is no host, and none can come in: %s",
+		    r->fleet.lost);
+		return;
+	}
 	r->fleet.wait = loop_timer_add(r->loop, ms, 0, wait_cb, r);
 	run_event(r, "waiting",
 	    json_pack("{s:s, s:I}", "endpoint",
@@ -166,30 +180,76 @@ begin_to_wait(struct run *r)
 		(json_int_t)(ms / 1000)));
 }
 
+static void
+end_wait(struct run *r)
+{
+	loop_del(r->loop, r->fleet.wait);
+	r->fleet.wait = NULL;
+}
+
+static bool
+is_of_use(const struct ifaddrs *a, bool v6)
+{
+	const struct sockaddr_in6 *six;
+
+	if (a->ifa_addr == NULL || (a->ifa_flags & IFF_UP) == 0 ||
+	    (a->ifa_flags & IFF_LOOPBACK) != 0)
+		return false;
+	if (a->ifa_addr->sa_family == AF_INET)
+		return true;
+	six = (const struct sockaddr_in6 *)(const void *)a->ifa_addr;
+	return v6 && a->ifa_addr->sa_family == AF_INET6 &&
+	    !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr);
+}
+
+/* Where others find us. This machine's name means something only here, so of a
+ * wildcard the addresses are said. */
+static void
+where(const struct tcp_end *at, struct buf *b)
+{
+	bool v6 = strcmp(at->host, "*") == 0 || strcmp(at->host, "::") == 0;
+	struct ifaddrs *list = NULL, *a;
+	struct tcp_end one = *at;
+	char text[TCP_TEXT];
+	int n = 0;
+
+	buf_init(b, BUF_NOMAX);
+	if ((v6 || strcmp(at->host, "0.0.0.0") == 0) && getifaddrs(&list) == 0)
+		for (a = list; a != NULL && n < SHOWN_MAX; a = a->ifa_next) {
+			if (!is_of_use(a, v6))
+				continue;
+			one.v6 = a->ifa_addr->sa_family == AF_INET6;
+			if (getnameinfo(a->ifa_addr,
+				one.v6 ? sizeof(struct sockaddr_in6)
+				       : sizeof(struct sockaddr_in),
+				one.host, sizeof one.host, NULL, 0,
+				NI_NUMERICHOST) != 0)
+				continue;
+			(void)buf_printf(b, "%s%s", n++ > 0 ? " or " : "",
+			    tcp_text(&one, text));
+		}
+	freeifaddrs(list);
+	if (n == 0)
+		(void)buf_printf(b, "%s", tcp_text(at, text));
+}
+
 void
 fleet_listening(struct run *r)
 {
 	const struct tcp_end *at = hosts_at(r->hosts);
-	char text[TCP_TEXT], name[256] = "";
-	struct tcp_end shown;
+	char text[TCP_TEXT];
+	struct buf b;
 
 	if (at == NULL)
 		return;
 	run_event(r, "listening",
 	    json_pack("{s:s, s:b, s:s*}", "endpoint", tcp_text(at, text),
 		"encrypted", r->fleet.keys != NULL, "keys", r->fleet.keys));
-	shown = *at;
-	if (strcmp(at->host, "*") == 0 &&
-	    gethostname(name, sizeof name - 1) == 0)
-		(void)strlcpy(shown.host, name, sizeof shown.host);
-	if (r->fleet.keys != NULL)
-		log_info("hosts may come: foray-host --connect %s --keys DIR "
-			 "(foray keys)",
-		    tcp_text(&shown, text));
-	else
-		log_info("hosts may come: foray-host --connect %s "
-			 "--insecure-loopback",
-		    tcp_text(&shown, text));
+	where(at, &b);
+	log_info("hosts may come: foray-host --connect %s %s", buf_str(&b),
+	    r->fleet.keys != NULL ? "--keys DIR (foray keys)"
+				  : "--insecure-loopback");
+	buf_clear(&b);
 	if (r->o.local_set && r->o.local == 0)
 		begin_to_wait(r);
 }
@@ -217,8 +277,7 @@ void
 fleet_host_up(struct run *r, struct host *h)
 {
 	if (host_fits(h)) {
-		loop_del(r->loop, r->fleet.wait);
-		r->fleet.wait = NULL;
+		end_wait(r);
 	} else if (!hosts_any_fits(r->hosts)) {
 		begin_to_wait(r);
 	}
@@ -233,6 +292,46 @@ fleet_assigned(
 	if (host_address(h) != NULL)
 		put_audit(r, h, worker, "assign", label,
 		    json_pack("{s:s}", "host", host_name(h)));
+}
+
+void
+fleet_host_aside(
+    struct run *r, const struct host *h, uint64_t ms, const char *why)
+{
+	char text[32];
+
+	free(r->fleet.aside);
+	r->fleet.aside = xasprintf("host %s at %s, on which all attempts "
+				   "failed: %.400s",
+	    host_name(h), host_address(h), why);
+	log_warn("%s; it gets nothing for %s (its own log says more)",
+	    r->fleet.aside, num_fmt_ms(ms, text, sizeof text));
+	run_event(r, "host_aside",
+	    json_pack("{s:s, s:s, s:s, s:I, s:o}", "host", host_name(h),
+		"address", host_address(h), "key", host_key(h), "seconds",
+		(json_int_t)(ms / 1000), "reason",
+		json_str_lossy(why, strlen(why))));
+	fleet_host_down(r);
+}
+
+void
+fleet_host_good(struct run *r, struct host *h)
+{
+	hosts_good(h);
+	if (host_fits(h))
+		end_wait(r);
+}
+
+void
+fleet_door_lost(struct run *r, const char *why)
+{
+	free(r->fleet.lost);
+	r->fleet.lost = xstrdup(why);
+	log_error("no more hosts can come in: %s", why);
+	run_event(r, "door_lost",
+	    json_pack("{s:o}", "reason", json_str_lossy(why, strlen(why))));
+	end_wait(r); /* it would be for nothing */
+	fleet_host_down(r);
 }
 
 void
@@ -267,8 +366,9 @@ fleet_refused(
 void
 fleet_clear(struct run *r)
 {
-	loop_del(r->loop, r->fleet.wait);
-	r->fleet.wait = NULL;
+	end_wait(r);
 	free(r->fleet.keys);
-	r->fleet.keys = NULL;
+	free(r->fleet.aside);
+	free(r->fleet.lost);
+	r->fleet.keys = r->fleet.aside = r->fleet.lost = NULL;
 }

@@ -23,6 +23,8 @@ struct fleet {
 	struct loop_watch *wait;
 	uint64_t told_ms; /* refusals are counted since */
 	unsigned told;
+	char *lost;  /* why nobody new can come in; NULL: they can */
+	char *aside; /* who was set aside last, and why */
 };
 
 /* Options, the same for run and resume; getopt_long's values. */
@@ -63,6 +65,14 @@ void fleet_host_up(struct run *r, struct host *h);
 /* For the audit: which machine, and whose key, has the worker of this label. */
 void fleet_assigned(
     struct run *r, const struct host *h, const char *worker, const char *label);
+/* It is set aside (hosts.h): said loudly; with no other, the run waits. */
+void fleet_host_aside(
+    struct run *r, const struct host *h, uint64_t ms, const char *why);
+/* An attempt came to its end there: whoever waits, waits no more. */
+void fleet_host_good(struct run *r, struct host *h);
+/* Nobody new can come in: the run goes on with the hosts that it has, and ends
+ * (status 5) when there is none. */
+void fleet_door_lost(struct run *r, const char *why);
 /* After the loss of one. */
 void fleet_host_down(struct run *r);
 /* The first forty in ten seconds are events; the rest is the next one's number.

@@ -17,6 +17,12 @@
 #define TRY_MAX 200   /* edits of a call, as the tool takes them */
 #define TOLD_MAX 1000 /* events of a worker's progress at once */
 #define TOLD_PER_S 50 /* and for long */
+/* What is put on record for ever: acts at once, for long, and all that one
+ * attempt may fill. A worker waits for the verdict on each. */
+#define ACTS_MAX 4000
+#define ACTS_PER_S 100
+#define ACTS_ALL 200000
+#define ACTS_BYTES ((uint64_t)256 << 20)
 
 void
 handle_send(struct run *r, struct worker *w, const struct msg *m)
@@ -53,13 +59,17 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	if (!again) {
 		w->ready = true;
 		hosts_began(w->host);
+		lease_ready(&w->lease,
+		    limits_call_ms(&r->profile,
+			t->kind == KIND_BASELINE || t->kind == KIND_CONFIRM),
+		    loop_now_ms());
 		w->pid = in->pid;
 		run_event(r, "worker_started",
 		    json_pack("{s:s, s:I, s:s, s:s, s:s, s:I}", "worker",
 			w->name, "pid", (json_int_t)in->pid, "subtask", t->id,
 			"kind", kind_str(t->kind), "layout",
 			msg_str(in->layout), "start_ms",
-			(json_int_t)(loop_now_ms() - w->start_ms)));
+			(json_int_t)(loop_now_ms() - w->lease.start_ms)));
 	}
 	o->kind = kind_str(t->kind);
 	o->subtask = t->id;
@@ -86,10 +96,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	o->tests_passed = r->base.passed;
 	o->per_test = r->base.per_test;
 	o->test_ms = r->base.test_ms;
-	o->call_ms = 120000;
-	if (t->kind == KIND_BASELINE || t->kind == KIND_CONFIRM)
-		o->call_ms = 300000;
-	limits_task(&r->profile, o);
+	o->call_ms = w->lease.call_ms;
 	o->parallel = sched_parallel_of(r, t);
 	o->max_turns = is_own(r, t) ? 10000 : MAX_TURNS;
 	/* The built-in model reads its whole conversation each time. */
@@ -171,21 +178,19 @@ add_pace(struct run *r, struct worker *w, uint64_t done, json_t *fields)
 	pace_fields(&r->pace, now, tried, total, fields);
 }
 
-/* Events are kept for ever: what a worker says of itself must not fill the
- * disk. */
+/* One more: is it within max at once, and per_s for long? */
 static bool
-may_tell(struct worker *w)
+within(struct recent *n, unsigned max, unsigned per_s)
 {
-	uint64_t now = loop_now_ms(), more;
+	uint64_t now = loop_now_ms(), more = (now - n->ms) * per_s / 1000;
 
-	more = (now - w->told_ms) * TOLD_PER_S / 1000;
 	if (more > 0) {
-		w->told = more < w->told ? w->told - (unsigned)more : 0;
-		w->told_ms = now;
+		n->n = more < n->n ? n->n - (unsigned)more : 0;
+		n->ms = now;
 	}
-	if (w->told >= TOLD_MAX)
+	if (n->n >= max)
 		return false;
-	w->told++;
+	n->n++;
 	return true;
 }
 
@@ -193,7 +198,9 @@ static void
 on_progress(struct run *r, struct worker *w, const struct msg *m)
 {
 	const struct msg_progress *in = &m->u.progress;
-	bool told = may_tell(w);
+	/* Events are kept for ever: what a worker says of itself must not fill
+	 * the disk. */
+	bool told = within(&w->told, TOLD_MAX, TOLD_PER_S);
 	json_t *fields;
 
 	if (strcmp(in->what, "tool_call") == 0) {
@@ -203,17 +210,18 @@ on_progress(struct run *r, struct worker *w, const struct msg *m)
 		if (!told)
 			return;
 		run_event(r, "tool_call",
-		    json_pack("{s:s, s:s, s:s, s:s, s:I}", "worker", w->name,
-			"tool", msg_str(in->tool), "verdict",
+		    json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "worker",
+			w->name, "tool", msg_str(in->tool), "verdict",
 			msg_str(in->verdict), "text", msg_str(in->text), "ms",
-			(json_int_t)in->ms));
+			(json_int_t)in->ms, "call", (json_int_t)in->call));
 		return;
 	}
 	if (!told)
 		return;
-	fields = json_pack("{s:s, s:s, s:s, s:I, s:I}", "worker", w->name,
+	fields = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "worker", w->name,
 	    "what", in->what, "text", msg_str(in->text), "done",
-	    (json_int_t)in->done, "total", (json_int_t)in->total);
+	    (json_int_t)in->done, "total", (json_int_t)in->total, "call",
+	    (json_int_t)in->call);
 	if (strcmp(in->what, "try") == 0)
 		add_pace(r, w, in->done, fields);
 	run_event(r, "progress", fields);
@@ -263,6 +271,47 @@ set_ids(const struct worker *w, const struct msg *m)
 		log_id_number(LOG_ID_CALL, "fetch-", m->u.fetch.seq);
 	else if (m->type == MSG_HOOK)
 		log_id_number(LOG_ID_CALL, "hook-", m->u.hook.seq);
+	else if (m->type == MSG_PROGRESS && m->u.progress.call > 0)
+		log_id_number(LOG_ID_CALL, "tool-", m->u.progress.call);
+}
+
+/* Bytes that a message leaves on record, more or less. 0: it is no act. */
+static uint64_t
+weight(const struct msg *m)
+{
+	switch (m->type) {
+	case MSG_AUDIT:
+		return 256 + strlen(m->u.audit.subject) +
+		    strlen(msg_str(m->u.audit.detail));
+	case MSG_FETCH:
+		return 256 + strlen(m->u.fetch.url);
+	case MSG_HOOK:
+		return 256 + strlen(msg_str(m->u.hook.input)) +
+		    strlen(msg_str(m->u.hook.response));
+	default:
+		return 0;
+	}
+}
+
+/* True: it does more than any worker does, and is dropped. */
+static bool
+drop_flood(struct run *r, struct worker *w, const struct msg *m)
+{
+	uint64_t bytes = weight(m);
+
+	if (bytes == 0)
+		return false;
+	w->acts_all++;
+	w->acts_bytes += bytes;
+	if (within(&w->acts, ACTS_MAX, ACTS_PER_S) && w->acts_all <= ACTS_ALL &&
+	    w->acts_bytes <= ACTS_BYTES)
+		return false;
+	r->refused++;
+	log_warn("%s on %s: a flood of acts: it is dropped", w->name,
+	    host_name(w->host));
+	sched_give_up(r, w, "flood",
+	    "it did more at once than a worker does, and is dropped");
+	return true;
 }
 
 static void
@@ -272,9 +321,14 @@ dispatch(struct run *r, struct worker *w, const struct msg *m)
 
 	if (w->ended && m->type != MSG_WORKER_EXIT)
 		return; /* by the monitor: nothing of it counts */
+	if (w->ready && drop_flood(r, w, m))
+		return;
 	for (i = 0; i < nitems(table); i++)
 		if (table[i].type == m->type &&
 		    (w->ready || table[i].before_ready)) {
+			/* Only to wait for its TASK is to do nothing. */
+			if (m->type != MSG_READY)
+				w->lease.heard_ms = loop_now_ms();
 			table[i].fn(r, w, m);
 			return;
 		}
@@ -289,7 +343,6 @@ handle_msg(struct run *r, struct worker *w, const struct msg *m)
 
 	log_ids_get(&old);
 	set_ids(w, m);
-	w->heard_ms = loop_now_ms();
 	dispatch(r, w, m); /* w may be gone afterwards */
 	log_ids_set(&old);
 }

@@ -53,7 +53,9 @@ hosts_figures(const struct hosts *hs, struct hosts_figures *ret)
 		ret->draining += h->place.draining;
 		ret->slots += h->place.slots;
 		ret->busy += h->place.busy;
-		ret->soon += host_fits(h) ? placing_soon(&h->place) : 0;
+		ret->soon += host_fits(h) && !host_is_aside(h)
+		    ? placing_soon(&h->place)
+		    : 0;
 	}
 }
 
@@ -88,12 +90,18 @@ hosts_any(const struct hosts *hs)
 }
 
 bool
+hosts_own_runs(const struct hosts *hs)
+{
+	return hs->pid != 0;
+}
+
+bool
 hosts_any_fits(const struct hosts *hs)
 {
 	const struct host *h;
 
 	TAILQ_FOREACH (h, &hs->list, entry)
-		if (host_fits(h))
+		if (host_fits(h) && !host_is_aside(h))
 			return true;
 	return false;
 }
@@ -158,6 +166,32 @@ refusal(
 	return o->remote != NULL ? remote_refusal(hs, o->remote, m) : NULL;
 }
 
+/* Two machines may have the same: which one is meant has to be clear. */
+static void
+tell_apart(struct hosts *hs, struct host *h)
+{
+	char name[sizeof h->name], number[16];
+	const struct host *o;
+	unsigned n = 1;
+
+	memcpy(name, h->name, sizeof name);
+	do {
+		TAILQ_FOREACH (o, &hs->list, entry)
+			if (strcmp(o->name, h->name) == 0)
+				break;
+		if (o == NULL)
+			break;
+		(void)snprintf(number, sizeof number, "#%u", ++n);
+		name[text_cut(name, strlen(name),
+		    sizeof name - 1 - strlen(number))] = '\0';
+		(void)snprintf(h->name, sizeof h->name, "%s%s", name, number);
+	} while (true);
+	if (n > 1)
+		log_info("another host is called %s: the one at %s is %s here "
+			 "(foray-host --name)",
+		    name, h->is_remote ? h->address : "this machine", h->name);
+}
+
 static void
 add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 {
@@ -183,6 +217,7 @@ add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	    (int)text_cut(buf_str(&b), b.len, sizeof h->name - 1),
 	    b.len > 0 ? buf_str(&b) : "?");
 	buf_clear(&b);
+	tell_apart(hs, h);
 	(void)strlcpy(h->instance, msg_str(m->instance), sizeof h->instance);
 	h->place.slots = (unsigned)m->slots;
 	h->place.memory_mib = m->memory_mib;
@@ -196,9 +231,10 @@ add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	h->place.at_once = h->cpus > 2 ? 2 * h->cpus : STARTS_LEAST;
 	h->seen_ms = h->strays_ms = loop_now_ms();
 	h->backend = backend_of(m);
+	hosts_was_faulty(h);
 	TAILQ_INSERT_TAIL(&hs->list, h, entry);
 	/* Given up long ago, or by an orchestrator before us. */
-	for (size_t i = 0; i < m->workers.n; i++)
+	for (size_t i = 0; h->is_remote && i < m->workers.n; i++)
 		hosts_ghost(h, m->workers.v[i]);
 	hs->ops->up(h, hs->ctx);
 }
@@ -326,6 +362,8 @@ on_tick(void *ctx)
 		else if (h->is_remote && h->remote == NULL &&
 		    now > h->cut_ms + CUT_MS)
 			hosts_lose(h, "its connection was cut 3 s ago", 0);
+		else if (hosts_aside_over(h))
+			hs->ops->room(hs->ctx);
 	}
 }
 
@@ -443,6 +481,7 @@ hosts_free(struct hosts *hs)
 	free(hs->dir);
 	free(hs->endpoint);
 	strv_clear(&hs->dropped);
+	strv_clear(&hs->faulty);
 	free(hs);
 }
 

@@ -35,6 +35,10 @@ struct hosts_ops {
 	 * allow-list, or "". */
 	void (*refused)(
 	    const char *address, const char *key, const char *why, void *ctx);
+	/* So many attempts have failed there that it gets nothing for ms. */
+	void (*aside)(struct host *h, uint64_t ms, const char *why, void *ctx);
+	/* No more hosts of other machines can come in, for good. */
+	void (*door_lost)(const char *why, void *ctx);
 	/* It may have room again. */
 	void (*room)(void *ctx);
 	/* It lacks a snapshot. */
@@ -92,6 +96,7 @@ void hosts_full(struct host *h);
 /* Which machine, and who answers for it. Zeroed: this one. */
 struct host_mark {
 	char key[64], instance[33];
+	char name[64]; /* for a person, cut */
 };
 void host_mark(const struct host *h, struct host_mark *ret);
 
@@ -111,8 +116,14 @@ void hosts_began(struct host *h);
 /* began: hosts_began() was called for it. */
 void hosts_release(struct host *h, bool began);
 /* An attempt came to nothing there: for a minute it gets work only when there
- * is no other host for it. Is there one? */
-bool hosts_fault(struct host *h);
+ * is no other host for it. Is there one? A host of another machine is set aside
+ * (ops->aside) after three in a row, or at once where it is sure that nothing
+ * runs there. */
+bool hosts_fault(struct host *h, bool sure, const char *why);
+/* One came to its end there. */
+void hosts_good(struct host *h);
+/* It gets nothing now. */
+bool host_is_aside(const struct host *h);
 /* It does not take what it was given, because it is about to go. */
 void hosts_drains(struct host *h);
 int hosts_send(
@@ -134,7 +145,9 @@ bool host_is_draining(const struct host *h);
 const char *host_key(const struct host *h);
 unsigned hosts_cpus(const struct hosts *hs); /* of all together */
 bool hosts_any(const struct hosts *hs);
-bool hosts_any_fits(const struct hosts *hs); /* host_fits */
+bool hosts_own_runs(const struct hosts *hs); /* ours, or it is started */
+/* Is there one that fits and is not set aside? */
+bool hosts_any_fits(const struct hosts *hs);
 /* As it says itself. */
 enum sandbox_backend host_backend(const struct host *h);
 

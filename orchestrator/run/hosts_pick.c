@@ -1,13 +1,23 @@
 /*
- * hosts_pick.c - which of the hosts gets a subtask, and what its word is worth.
+ * hosts_pick.c - which host gets a subtask, and which get none for a while.
+ *
+ * A host on which attempts fail is worse than any other for a minute. One on
+ * which three in a row have failed is set aside: what failed there says more of
+ * it than of the work. It is tried again after a minute, then two, and so on.
  */
 #include "common/compat.h"
 
 #include <string.h>
 
+#include "common/log.h"
+#include "common/text.h"
 #include "orchestrator/run/hosts_priv.h"
 
 #define POOR_MS 60000
+#define FAULTS_MAX 3
+#define ASIDE_MS ((uint64_t)60000)
+#define ASIDE_MAX_MS ((uint64_t)600000)
+#define FAULTY_MAX 1000
 
 static bool
 is_poor(const struct host *h)
@@ -19,7 +29,8 @@ is_poor(const struct host *h)
 static bool
 is_sound(const struct host *h)
 {
-	return !h->place.draining && host_fits(h) && !is_poor(h);
+	return !h->place.draining && host_fits(h) && !is_poor(h) &&
+	    !host_is_aside(h);
 }
 
 static bool
@@ -44,12 +55,68 @@ any_local(const struct hosts *hs)
 	return false;
 }
 
+/* --- hosts on which all fails -------------------------------------------- */
+
 bool
-hosts_fault(struct host *h)
+host_is_aside(const struct host *h)
+{
+	return h->aside_ms > loop_now_ms();
+}
+
+static void
+set_aside(struct host *h, const char *why)
+{
+	struct hosts *hs = h->all;
+	uint64_t ms = ASIDE_MS << h->asides;
+
+	if (ms < ASIDE_MAX_MS)
+		h->asides++;
+	else
+		ms = ASIDE_MAX_MS;
+	h->aside_ms = loop_now_ms() + ms;
+	/* A new connection makes no new host of it. */
+	if (!strv_has(&hs->faulty, h->instance) && hs->faulty.n < FAULTY_MAX)
+		strv_add(&hs->faulty, h->instance);
+	hs->ops->aside(h, ms, why, hs->ctx);
+}
+
+bool
+hosts_fault(struct host *h, bool sure, const char *why)
 {
 	h->poor_ms = loop_now_ms() + POOR_MS;
+	if (h->is_remote) {
+		h->faults = sure ? FAULTS_MAX : h->faults + 1;
+		if (h->faults >= FAULTS_MAX && !host_is_aside(h))
+			set_aside(h, why);
+	}
 	return any_sound(h->all, h);
 }
+
+void
+hosts_good(struct host *h)
+{
+	h->faults = h->asides = 0;
+	h->aside_ms = 0;
+}
+
+void
+hosts_was_faulty(struct host *h)
+{
+	if (h->is_remote && strv_has(&h->all->faulty, h->instance))
+		h->faults = FAULTS_MAX - 1;
+}
+
+bool
+hosts_aside_over(struct host *h)
+{
+	if (h->aside_ms == 0 || host_is_aside(h))
+		return false;
+	h->aside_ms = 0;
+	log_info("host %s gets work again, to see", h->name);
+	return true;
+}
+
+/* --- who gets it --------------------------------------------------------- */
 
 void
 host_mark(const struct host *h, struct host_mark *ret)
@@ -59,6 +126,8 @@ host_mark(const struct host *h, struct host_mark *ret)
 		return;
 	memcpy(ret->key, h->key, sizeof ret->key);
 	memcpy(ret->instance, h->instance, sizeof ret->instance);
+	memcpy(ret->name, h->name,
+	    text_cut(h->name, strlen(h->name), sizeof ret->name - 1));
 }
 
 /* What its word on that work is worth. */
@@ -83,7 +152,7 @@ pick(struct hosts *hs, const struct host_mark *of, int least)
 
 	want.judges = of != NULL;
 	TAILQ_FOREACH (h, &hs->list, entry)
-		if ((!h->is_remote || h->remote != NULL) &&
+		if ((!h->is_remote || h->remote != NULL) && !host_is_aside(h) &&
 		    (!sound || !is_poor(h)) &&
 		    (of == NULL || worth(h, of) >= least) &&
 		    placing_better(

@@ -39,7 +39,10 @@ struct host {
 	uint64_t strays_ms; /* counted since */
 	uint64_t cut_ms;    /* when the connection ended */
 	uint64_t seen_ms;
-	uint64_t poor_ms; /* until then others are better */
+	uint64_t poor_ms;  /* until then others are better */
+	uint64_t aside_ms; /* until then it gets nothing; 0: it is not so */
+	unsigned faults;   /* attempts that failed there, one after the other */
+	unsigned asides;   /* how often it was set aside, lately */
 	enum sandbox_backend backend;
 };
 
@@ -67,6 +70,7 @@ struct hosts {
 	struct door *door; /* NULL: it does not listen */
 	struct remote_list remotes;
 	struct strv dropped; /* instances that are not wanted any more */
+	struct strv faulty;  /* instances that were set aside */
 };
 
 /* hosts.c. Where a message comes from: one of the two. */
@@ -79,6 +83,12 @@ void hosts_hello(
 /* A message that is no HELLO, of a host that said that. */
 void hosts_take(struct host *h, const char *worker, const struct msg *m);
 void hosts_lose(struct host *h, const char *why, int fatal_code);
+
+/* hosts_pick.c */
+/* A new one: was it set aside before? */
+void hosts_was_faulty(struct host *h);
+/* Now and then; true: it was set aside, and its time is over. */
+bool hosts_aside_over(struct host *h);
 
 /* hosts_remote.c */
 void hosts_no_ghosts(struct host *h);

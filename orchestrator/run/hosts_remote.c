@@ -206,9 +206,12 @@ door_refused(const char *address, const char *name, const char *why, void *ctx)
 }
 
 static void
-door_lost(const char *why, void *ctx unused_arg)
+door_lost(const char *why, void *ctx)
 {
-	log_error("no more hosts can come in: %s", why);
+	struct hosts *hs = ctx;
+
+	if (!hs->stopping)
+		hs->ops->door_lost(why, hs->ctx);
 }
 
 static const struct door_ops door_ops = {
@@ -292,8 +295,6 @@ hosts_stray(struct host *h, const char *worker)
 void
 hosts_ghost(struct host *h, const char *worker)
 {
-	if (!h->is_remote)
-		return;
 	if (!strv_has(&h->ghosts, worker)) {
 		strv_add(&h->ghosts, worker);
 		h->place.busy++;

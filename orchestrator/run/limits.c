@@ -2,6 +2,9 @@
 
 #include "orchestrator/run/limits.h"
 
+#define CALL_MS 120000
+#define TESTS_MS 300000
+
 /* Less than one is one, not none. */
 static uint64_t
 mib(uint64_t bytes)
@@ -41,9 +44,10 @@ limits_assign(const struct profile_def *d, struct msg_assign *a)
 		a->wall_ms = d->subtask_ms;
 }
 
-void
-limits_task(const struct profile_def *d, struct msg_task *t)
+uint64_t
+limits_call_ms(const struct profile_def *d, bool tests)
 {
 	if (d->call_ms > 0)
-		t->call_ms = d->call_ms;
+		return d->call_ms;
+	return tests ? TESTS_MS : CALL_MS;
 }

@@ -12,7 +12,7 @@
 void limits_assign(const struct profile_def *d, struct msg_assign *a);
 /* ASSIGN's memory_mib; 0: the host's own limit. */
 uint64_t limits_memory_mib(const struct profile_def *d);
-/* Into TASK, whose call_ms is set before. */
-void limits_task(const struct profile_def *d, struct msg_task *t);
+/* TASK's call_ms; tests: of one that runs them with nothing to compare to. */
+uint64_t limits_call_ms(const struct profile_def *d, bool tests);
 
 #endif

@@ -15,17 +15,10 @@
 #include "common/log.h"
 #include "common/num.h"
 #include "common/text.h"
-#include "orchestrator/run/approve.h"
-#include "orchestrator/run/fetch.h"
 #include "orchestrator/run/fleet.h"
-#include "orchestrator/run/hooks.h"
 #include "orchestrator/run/pass.h"
-#include "orchestrator/run/watch.h"
+#include "orchestrator/run/sched_priv.h"
 
-#define HOST_LOST "host lost"
-#define MAX_LOST 30
-/* To READY, or to more of the snapshot. Its host ends it after 30 s. */
-#define BEGIN_MS 120000
 #define SUBTASK_WALL_MS (6ull * 3600 * 1000)
 
 const char *
@@ -72,8 +65,8 @@ make_id(const struct run *r, struct subtask *t, char ret[SUBTASK_ID])
 	ret[SUBTASK_ID - 1] = '\0';
 }
 
-static void
-save(struct run *r, const struct subtask *t)
+void
+sched_save(struct run *r, const struct subtask *t)
 {
 	struct err e = { 0 };
 
@@ -105,7 +98,7 @@ sched_add(struct run *r, enum kind kind, const char *label,
 	}
 	make_id(r, t, t->id);
 	TAILQ_INSERT_TAIL(&r->subtasks, t, entry);
-	save(r, t);
+	sched_save(r, t);
 	return t;
 }
 
@@ -251,7 +244,8 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	w->host = h;
 	w->subtask = t;
 	w->attempt = t->attempts + 1;
-	w->start_ms = w->heard_ms = loop_now_ms();
+	host_mark(h, &w->mark);
+	lease_begin(&w->lease, loop_now_ms());
 	m.u.assign.subtask = t->id;
 	m.u.assign.attempt = w->attempt;
 	m.u.assign.snapshot = r->snap.id;
@@ -263,6 +257,7 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	m.u.assign.cache = t->kind == KIND_EXPLORE || t->kind == KIND_TOOL;
 	m.u.assign.parallel = sched_parallel_of(r, t);
 	limits_assign(&r->profile, &m.u.assign);
+	w->lease.wall_ms = m.u.assign.wall_ms;
 	/* On record first: started anew, we must not give this name again. */
 	if ((rc = store_attempt(r->store, t->id, w->attempt, w->name,
 		 "assigned", run_now(r), e)) < 0) {
@@ -279,7 +274,7 @@ start_worker(struct run *r, struct host *h, struct subtask *t, struct err *e)
 	t->state = SUBTASK_RUNNING;
 	TAILQ_INSERT_TAIL(&r->workers, w, entry);
 	(void)RB_INSERT(worker_tree, &r->by_name, w);
-	save(r, t);
+	sched_save(r, t);
 	if (t->kind == KIND_VERIFY)
 		run_event(r, "verify_started",
 		    json_pack("{s:s, s:s, s:s, s:s}", "worker", w->name,
@@ -354,149 +349,12 @@ sched_pump(struct run *r)
 		log_warn("assign: %s", e.text);
 }
 
-static void
-drop_worker(
-    struct run *r, struct worker *w, const char *reason, const char *detail)
+void
+sched_forget(struct run *r, struct worker *w)
 {
-	struct subtask *t = w->subtask;
-	bool unfinished = t->state == SUBTASK_RUNNING && !w->summary;
-
-	/* It is not the subtask's fault when another machine goes, unless that
-	 * happens all the time. */
-	if (strcmp(reason, HOST_LOST) == 0 && host_address(w->host) != NULL &&
-	    t->attempts < MAX_LOST)
-		t->attempts_before++;
-
-	(void)store_attempt(
-	    r->store, t->id, w->attempt, w->name, reason, run_now(r), NULL);
-	run_event(r, "worker_gone",
-	    json_pack("{s:s, s:s, s:s, s:o*}", "worker", w->name, "subtask",
-		t->id, "reason", reason, "detail",
-		detail != NULL && *detail != '\0'
-		    ? json_str_lossy(detail, strlen(detail))
-		    : NULL));
-	gateway_worker_gone(models_gateway(r, t), w->name);
-	fetches_worker_gone(r->fetches, w->name);
-	approvals_worker_gone(r->approvals, w->name);
-	watch_worker_gone(r, w->name);
-	hooks_worker_gone(r, w);
 	TAILQ_REMOVE(&r->workers, w, entry);
 	(void)RB_REMOVE(worker_tree, &r->by_name, w);
 	free(w);
-	if (!unfinished || r->phase == PHASE_END)
-		return;
-	if (t->attempts - t->attempts_before < MAX_ATTEMPTS) {
-		t->state = SUBTASK_WAITING;
-	} else {
-		t->state = SUBTASK_FAILED;
-		results_failed(r, t, detail != NULL ? detail : reason);
-	}
-	save(r, t);
-}
-
-void
-sched_worker_exit(
-    struct run *r, struct worker *w, const struct msg_worker_exit *m)
-{
-	struct subtask *t = w->subtask;
-	bool early = t->state == SUBTASK_RUNNING && !w->summary && !w->ready;
-	bool drains = strcmp(m->reason, "draining") == 0;
-	bool full = strcmp(m->reason, "full") == 0;
-	bool lost, elsewhere = false;
-
-	hosts_release(w->host, w->ready);
-	/* The host was about to go when it was assigned: nobody's fault, unless
-	 * that happens all the time. */
-	if (drains && early) {
-		hosts_drains(w->host);
-		t->attempts_before += t->attempts < MAX_LOST;
-	} else if (full && early) {
-		hosts_full(w->host);
-		t->attempts_before += t->attempts < MAX_LOST;
-	} else if (t->state == SUBTASK_RUNNING && !w->summary && !w->ended) {
-		elsewhere = hosts_fault(w->host);
-	}
-	if (strcmp(m->reason, "sandbox") == 0 && early && !elsewhere) {
-		run_end(r, EXIT_SANDBOX, "error",
-		    "the sandbox can't be set up here: %s (foray doctor says "
-		    "what to do)",
-		    msg_str(m->detail));
-	}
-	/* Whoever ends an allocation ends all of its processes with it. */
-	lost = strcmp(m->reason, "killed") == 0 && host_is_draining(w->host);
-	drop_worker(r, w, lost ? HOST_LOST : m->reason, m->detail);
-	results_check(r);
-	sched_pump(r);
-}
-
-void
-sched_host_down(struct run *r, struct host *h, const char *why)
-{
-	struct worker *w, *next;
-
-	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next)
-		if (w->host == h)
-			drop_worker(r, w, HOST_LOST, why);
-	results_check(r);
-	sched_pump(r);
-}
-
-void
-sched_unanswered(struct run *r)
-{
-	struct worker *w, *next;
-	uint64_t now = loop_now_ms();
-	bool any = false;
-
-	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next) {
-		if (w->ready || host_address(w->host) == NULL ||
-		    now - w->heard_ms < BEGIN_MS)
-			continue;
-		/* Its slot is not free until the host says so. */
-		hosts_release(w->host, false);
-		hosts_ghost(w->host, w->name);
-		drop_worker(r, w, HOST_LOST,
-		    "its host has said nothing of it for 120 s");
-		any = true;
-	}
-	if (!any)
-		return;
-	results_check(r);
-	sched_pump(r);
-}
-
-static bool
-is_among(const struct msg_strs *names, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < names->n; i++)
-		if (strcmp(names->v[i], name) == 0)
-			return true;
-	return false;
-}
-
-void
-sched_host_back(struct run *r, struct host *h, const struct msg_strs *workers)
-{
-	struct msg m = { .type = MSG_CANCEL };
-	struct worker *w, *next;
-	size_t i;
-
-	m.u.cancel.reason = "its host was cut off";
-	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next)
-		if (w->host == h && !is_among(workers, w->name)) {
-			/* It may still be on its way. */
-			(void)hosts_send(h, w->name, &m, NULL);
-			hosts_release(h, w->ready);
-			drop_worker(r, w, HOST_LOST, m.u.cancel.reason);
-		}
-	for (i = 0; i < workers->n; i++)
-		if ((w = sched_worker(r, workers->v[i])) == NULL ||
-		    w->host != h)
-			hosts_ghost(h, workers->v[i]);
-	results_check(r);
-	sched_pump(r);
 }
 
 /* End what runs of these and what waits; their subtasks count as done. */
@@ -516,7 +374,7 @@ sched_cancel(
 		t->state = SUBTASK_DONE;
 		free(t->verdict);
 		t->verdict = xstrdup("cancelled");
-		save(r, t);
+		sched_save(r, t);
 	}
 	TAILQ_FOREACH (w, &r->workers, entry)
 		if (which(w->subtask) && !w->summary)
@@ -531,7 +389,7 @@ sched_close(struct run *r)
 	struct worker *w, *next;
 
 	TAILQ_FOREACH_SAFE (w, &r->workers, entry, next)
-		drop_worker(r, w, "stopped", NULL);
+		sched_drop(r, w, "stopped", NULL);
 	TAILQ_FOREACH (t, &r->subtasks, entry) {
 		const char *state = t->state == SUBTASK_RUNNING ? "stopped"
 		    : t->state == SUBTASK_WAITING               ? "not tried"
@@ -549,11 +407,8 @@ sched_free(struct run *r)
 	struct subtask *t;
 	struct worker *w;
 
-	while ((w = TAILQ_FIRST(&r->workers)) != NULL) {
-		TAILQ_REMOVE(&r->workers, w, entry);
-		(void)RB_REMOVE(worker_tree, &r->by_name, w);
-		free(w);
-	}
+	while ((w = TAILQ_FIRST(&r->workers)) != NULL)
+		sched_forget(r, w);
 	while ((t = TAILQ_FIRST(&r->subtasks)) != NULL) {
 		TAILQ_REMOVE(&r->subtasks, t, entry);
 		free(t->label);

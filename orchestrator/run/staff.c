@@ -65,6 +65,18 @@ on_host_down(struct host *h, const char *why, int fatal_code, void *ctx)
 }
 
 static void
+on_host_aside(struct host *h, uint64_t ms, const char *why, void *ctx)
+{
+	fleet_host_aside(ctx, h, ms, why);
+}
+
+static void
+on_door_lost(const char *why, void *ctx)
+{
+	fleet_door_lost(ctx, why);
+}
+
+static void
 on_host_room(void *ctx)
 {
 	sched_pump(ctx);
@@ -129,6 +141,8 @@ static const struct hosts_ops hosts_ops = {
 	.msg = on_host_msg,
 	.back = on_host_back,
 	.refused = on_host_refused,
+	.aside = on_host_aside,
+	.door_lost = on_door_lost,
 	.room = on_host_room,
 	.need = on_host_need,
 };
@@ -136,7 +150,7 @@ static const struct hosts_ops hosts_ops = {
 static void
 on_tick(void *ctx)
 {
-	sched_unanswered(ctx);
+	lease_tick(ctx);
 }
 
 int

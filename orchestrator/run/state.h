@@ -21,6 +21,7 @@
 #include "orchestrator/gateway/model.h"
 #include "orchestrator/run/fleet.h"
 #include "orchestrator/run/hosts.h"
+#include "orchestrator/run/lease.h"
 #include "orchestrator/run/limits.h"
 #include "orchestrator/run/pace.h"
 #include "orchestrator/run/reproducer.h"
@@ -67,13 +68,16 @@ struct subtask {
 	enum kind kind;
 	enum subtask_state state;
 	unsigned attempts;
-	bool pass;                /* of the built-in model's pass: pass.h */
-	bool reopened;            /* a budget had ended it */
-	unsigned attempts_before; /* of them, before the run went on */
-	char *label;              /* "H3", "verify H3", "baseline" */
-	char *hypothesis;         /* explore, and verify of it */
-	char *hypothesis_id;      /* "H3" */
-	char *verdict;            /* when done */
+	bool pass;     /* of the built-in model's pass: pass.h */
+	bool reopened; /* a budget had ended it */
+	/* Of them: before the run went on, or not its fault. */
+	unsigned attempts_before;
+	struct host_mark failed_on; /* the last ones, so many, all there */
+	unsigned failed;
+	char *label;         /* "H3", "verify H3", "baseline" */
+	char *hypothesis;    /* explore, and verify of it */
+	char *hypothesis_id; /* "H3" */
+	char *verdict;       /* when done */
 	char *reason;
 	char *shown; /* the hypothesis of its summary, else its own */
 	/* explore, reproduce: what it found; verify, confirm: what it checks */
@@ -91,6 +95,12 @@ struct subtask {
 
 TAILQ_HEAD(subtask_list, subtask);
 
+/* How many, lately: handle.c. */
+struct recent {
+	unsigned n;
+	uint64_t ms;
+};
+
 struct worker {
 	TAILQ_ENTRY(worker) entry;
 	RB_ENTRY(worker) node; /* by name */
@@ -99,9 +109,9 @@ struct worker {
 	struct subtask *subtask;
 	unsigned attempt;
 	uint64_t pid;
-	uint64_t start_ms;
-	uint64_t heard_ms;  /* when something of it came */
-	struct spend spend; /* accepted replies */
+	struct lease lease;
+	struct host_mark mark; /* of its host, who may be gone before it */
+	struct spend spend;    /* accepted replies */
 	uint64_t tools;
 	uint64_t audit_seq; /* of its last act that was recorded */
 	bool audit_allowed;
@@ -112,10 +122,11 @@ struct worker {
 	 * the person has answered; it is ended, nothing of it counts. */
 	const struct monitor_rule *pause;
 	bool held, ended;
-	unsigned reads; /* told of and put on record */
-	uint64_t tried; /* of the try_edits call that runs */
-	unsigned told;  /* events of its progress, lately */
-	uint64_t told_ms;
+	unsigned reads;     /* told of and put on record */
+	uint64_t tried;     /* of the try_edits call that runs */
+	struct recent told; /* events of its progress */
+	struct recent acts; /* that went on record; and all of them: */
+	uint64_t acts_all, acts_bytes;
 };
 
 TAILQ_HEAD(worker_list, worker);
@@ -158,6 +169,7 @@ struct run {
 	unsigned cpus;
 	char *system; /* prompt shared by all workers */
 	uint64_t t0_ms;
+	uint64_t tick_ms;               /* of lease.h */
 	struct subtask *winner;         /* a verified verify */
 	const struct reproducer *repro; /* the confirmed one, of its subtask */
 	struct tool_result *tool;
@@ -212,9 +224,10 @@ bool sched_was_worker(const struct run *r, const char *name);
 void sched_worker_exit(
     struct run *r, struct worker *w, const struct msg_worker_exit *m);
 void sched_host_down(struct run *r, struct host *h, const char *why);
-/* Workers of other machines' hosts that never came up go elsewhere. Once a
- * second. */
-void sched_unanswered(struct run *r);
+/* The attempt has failed, whatever its worker still says: that one is told to
+ * end, and has its slot until it has. reason: of worker_gone. w is gone. */
+void sched_give_up(
+    struct run *r, struct worker *w, const char *reason, const char *why);
 /* It was cut off, and has these workers now: the others are gone, or never
  * came to be; those that are not ours any more it is told to end. */
 void sched_host_back(
@@ -259,6 +272,9 @@ void results_settle(
 /* The same of a summary that is on record; its patch is in t already. */
 void results_take(
     struct run *r, struct subtask *t, const struct msg_summary *m);
+/* The same as an event has it, and where its patch is kept. Yours. */
+json_t *results_json(const struct worker *w, const struct msg_summary *m);
+char *results_patch_path(const struct run *r, const struct subtask *t);
 /* After loading: what follows from the summaries and was not written. */
 void results_consequences(struct run *r);
 /* A verified patch is taken; one that was not good enough is tried again. */

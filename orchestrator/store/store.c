@@ -265,6 +265,30 @@ out:
 }
 
 int
+store_find_with(const char *key, char **ret_id, struct err *e)
+{
+	struct strv all = { 0 };
+	struct store *s;
+	char *value = NULL;
+	size_t i;
+	int r = store_list(&all, e);
+
+	for (i = all.n; r == 0 && value == NULL && i > 0; i--) {
+		if (store_open(all.v[i - 1], false, &s, NULL) < 0)
+			continue;
+		value = store_get(s, key);
+		store_close(s);
+		if (value != NULL)
+			*ret_id = xstrdup(all.v[i - 1]);
+	}
+	if (r == 0 && value == NULL)
+		r = ERR_NOTFOUND;
+	free(value);
+	strv_clear(&all);
+	return r;
+}
+
+int
 store_open_path(const char *path, struct store **ret, struct err *e)
 {
 	struct store *s = xcalloc(1, sizeof *s);

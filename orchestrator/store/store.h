@@ -40,6 +40,8 @@ void store_close(struct store *s);
 /* All ids, oldest first. */
 int store_list(struct strv *ret, struct err *e);
 int store_find(const char *name, char **ret_id, struct err *e);
+/* The latest run in which that small fact is set. */
+int store_find_with(const char *key, char **ret_id, struct err *e);
 
 /* Take the run over: ERR_USAGE when another process has it. */
 int store_lock(struct store *s, struct err *e);

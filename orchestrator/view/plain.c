@@ -368,6 +368,19 @@ on_host_down(struct plain *p, const json_t *ev)
 }
 
 static void
+on_host_aside(struct plain *p, const json_t *ev)
+{
+	printed(p, ev, "host", "%s is set aside for %lld s: %s",
+	    str(ev, "host"), num(ev, "seconds"), str(ev, "reason"));
+}
+
+static void
+on_door_lost(struct plain *p, const json_t *ev)
+{
+	printed(p, ev, "host", "no more can come in: %s", str(ev, "reason"));
+}
+
+static void
 on_waiting(struct plain *p, const json_t *ev)
 {
 	p->begun = true;
@@ -517,6 +530,8 @@ static const struct {
 	{ "reproducer_refused", on_reproducer_refused },
 	{ "worker_gone", on_worker_gone },
 	{ "host_up", on_host_up },
+	{ "door_lost", on_door_lost },
+	{ "host_aside", on_host_aside },
 	{ "host_down", on_host_down },
 	{ "host_refused", on_host_refused },
 	{ "waiting", on_waiting },

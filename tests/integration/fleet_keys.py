@@ -124,7 +124,22 @@ def key_files(box):
               lib.read(keys + "/allowed/fleet.pub"), "the host's key is let in")
     before = lib.read(keys + "/server.pub")
     r = box.do("keys", "new", "fleet")
-    lib.check(r.status == 2 and "remove" in r.text, "a name is taken", r)
+    lib.check(r.status == 2 and "another name" in r.text and
+              "foray keys remove fleet" in r.text, "a name is taken", r)
+    # What somebody has put there is not followed, and not taken for a key.
+    lure = os.path.join(box.dir, "lure")
+    os.mkdir(lure)
+    os.symlink(lure, keys + "/hosts/planted")
+    r = box.do("keys", "new", "planted")
+    lib.check(r.status == 2 and "is a link" in r.text, "a planted link", r)
+    lib.equal(os.listdir(lure), [], "no secret goes there")
+    lib.check(not os.path.exists(keys + "/allowed/planted.pub"),
+              "and nobody is let in")
+    os.unlink(keys + "/hosts/planted")
+    os.mkdir(keys + "/allowed/folder.pub")
+    r = box.do("keys", "remove", "folder")
+    lib.check(r.status == 2 and "by hand" in r.text, "a directory", r)
+    os.rmdir(keys + "/allowed/folder.pub")
     for bad in ("../x", ".x", "-x", "a b", "", "x" * 64):
         lib.equal(box.do("keys", "new", bad).status, 2, "name %r" % bad)
     # Many at once, with nothing there before: all have the same server's key.
@@ -436,9 +451,9 @@ def liars(box):
     end(host, "liars")
 
 
-def run_profile(f):
+def run_profile(f, *args):
     return curve.profile_of(lambda at: f.host(
-        "--insecure-loopback", keys=None, at=at,
+        "--insecure-loopback", *args, keys=None, at=at,
         log=f.box.dir + "/probe.log"))
 
 
@@ -658,24 +673,28 @@ def no_fix(box):
 def judged(box):
     """No host has the last word on its own patch while there is another."""
     patch = (EVIL % (("new",) * 3)).encode()
+    # Slow for all but the liar, so that its patch is the first.
+    files = dict(lib.SMALL, **{"test.sh": "sleep 1\n" + lib.SMALL["test.sh"]})
     for local in "10":
         what = "--local " + local
-        f = Fleet(box, "judged-" + local, "--local", local)
+        f = Fleet(box, "judged-" + local, "--local", local, files=files)
         host = f.host("--name", "honest", log=box.dir + "/judged.log") \
             if local == "0" else None
         f.run.wait_event("host_up", 30)
         p = Pretender(f, run_profile(f), instance="h", name="liar", slots=64)
         p.answer(f, liar(p, patch))
         r = f.run.wait(60)
-        at = {e["subtask"]: e["host"] for e in r.all("assigned")
-              if e["kind"] in ("baseline", "verify")}
-        lib.check(len(at) > 1 and "liar" not in at.values(),
-                  what + ": another host judges", r)
-        lib.check("liar" in [e["host"] for e in r.all("assigned")],
-                  what + ": it had work", r)
-        for e in r.all("verified"):
-            lib.check(not e["ok"] or at[e["subtask"]] != "liar",
-                      what + ": and says no", r)
+        given = r.all("assigned")
+        lib.check("liar" not in [e["host"] for e in given
+                                 if e["kind"] == "baseline"],
+                  what + ": it does not look at the tests first", r)
+        made = {e["label"]: e["host"] for e in given if e["kind"] == "explore"}
+        judge = {e["subtask"]: e["host"] for e in given if e["kind"] == "verify"}
+        lies = [e for e in r.all("verified") if made[e["candidate"]] == "liar"]
+        lib.check(lies, what + ": it had work", r)
+        for e in lies:
+            lib.check(judge[e["subtask"]] != "liar" and not e["ok"],
+                      what + ": another host judges, and says no", r)
         if host:
             end(host, what)
 
@@ -849,4 +868,5 @@ def main():
     lib.done()
 
 
-main()
+if __name__ == "__main__":
+    main()

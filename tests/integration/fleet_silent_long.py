@@ -3,4 +3,6 @@
 import sys
 
 sys.argv[1:] = ["key_files", "silent"]
-import fleet_keys  # noqa: E402,F401
+import fleet_keys  # noqa: E402
+
+fleet_keys.main()

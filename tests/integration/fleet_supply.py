@@ -149,15 +149,45 @@ def again(box, repo, args, name):
     lib.check(os.stat(new[0] + "/tree/new").st_nlink == 1, "changed: it came")
 
 
+def size(top):
+    """What a store takes."""
+    seen = {}
+    for base, _, files in os.walk(top):
+        for name in files + ["."]:
+            st = os.lstat(os.path.join(base, name))
+            seen[st.st_dev, st.st_ino] = st.st_blocks * 512
+    return sum(seen.values())
+
+
 def limit(box, repo, args):
-    """One over the limit of the cache goes, not the one in use."""
-    lib.write(box.extra, "--cache-max 1")
-    lib.write(repo + "/newer", "newer\n")
+    """What is over the limit of the cache goes before another comes; one that
+    is larger alone does not come at all."""
+    store = box.away + "/cache/snapshots"
+    # At the start, what is over it already.
+    lib.check(len(box.stored()) > 1, "limit: there are several")
+    small = size(store) * 3 // 4
+    lib.write(box.extra, "--cache-max %d" % small)
+    r = box.run(repo, *args, timeout=240)
+    lib.equal(r.status, 0, "limit: fixed with what is there", r)
+    lib.equal(len(box.stored()), 1, "limit: one is left", box.log())
+    before = set(box.stored())
+    lib.write(box.extra, "--cache-max %d" % (small + (2 << 20)))
+    with open(repo + "/newer", "wb") as f:
+        f.write(os.urandom(2 << 20))
     box.own()
     r = box.run(repo, *args, timeout=240)
     lib.equal(r.status, 0, "limit: fixed", r)
-    lib.equal(len(box.stored()), 1, "limit: one is left", box.log())
-    lib.check("--cache-max is 1" in box.log(), "limit: it is said", box.log())
+    lib.check(len(set(box.stored()) - before) == 1, "limit: the new one is in",
+              box.log())
+
+    lib.write(box.extra, "--cache-max 1M")
+    lib.write(repo + "/newest", "newest\n")
+    box.own()
+    r = box.run(repo, *args, timeout=240)
+    lib.check(r.status == 5 and "--cache-max" in r.finished["reason"],
+              "limit: one that can't fit is refused", r)
+    lib.check("%" not in box.log().split("is taken in")[-1],
+              "limit: before it comes", box.log())
     lib.write(box.extra, "")
 
 

@@ -37,6 +37,13 @@ def lacks(r, name, what):
               what, r)
 
 
+def alone(r, name, what):
+    """The machine is good, and nothing would come."""
+    lib.check(r.status == 5 and missing(r).get(name) and
+              "workers can run here" in r.out and "no work would come" in r.out,
+              what, r)
+
+
 def without(*paths):
     """Arguments that run a command where these programs are none."""
     args = ["bwrap", "--die-with-parent", "--bind", "/", "/", "--dev-bind",
@@ -82,10 +89,10 @@ def orchestrators(box):
     pub = lib.read(late + "/host.pub").split()[-1]
     box.do("keys", "remove", "late")
     r = check(box, "--connect", at, "--keys", late)
-    lacks(r, "orchestrator", "it does not want us")
+    alone(r, "orchestrator", "it does not want us")
     lib.check("foray keys allow NAME '%s'" % pub in r.out, "the remedy", r)
     r = check(box, "--connect", at, "--insecure-loopback")
-    lacks(r, "orchestrator", "no keys where keys are wanted")
+    alone(r, "orchestrator", "no keys where keys are wanted")
     # Each waits for five seconds.
     mute, none = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
     cases = (("tcp://127.0.0.1:%d" % mute.getsockname()[1], "no handshake"),
@@ -96,7 +103,7 @@ def orchestrators(box):
 
     def fails(end, part):
         r = check(box, "--connect", end, "--keys", keys)
-        lacks(r, "orchestrator", "nobody at " + end)
+        alone(r, "orchestrator", "nobody at " + end)
         lib.check(part in r.out, "and why: " + part, r)
     threads = [threading.Thread(target=fails, args=c) for c in cases]
     for t in threads:
@@ -104,12 +111,12 @@ def orchestrators(box):
     for t in threads:
         t.join()
     mute.close()
-    lacks(check(box, "--connect", "ipc:///nonexistent/s"), "orchestrator",
+    alone(check(box, "--connect", "ipc:///nonexistent/s"), "orchestrator",
           "no socket there")
-    lacks(check(box, "--keys", "/nonexistent"), "keys", "no keys")
+    alone(check(box, "--keys", "/nonexistent"), "keys", "no keys")
     os.chmod(keys + "/host.secret", 0o644)
     r = check(box, "--connect", at, "--keys", keys)
-    lacks(r, "keys", "keys that others can read")
+    alone(r, "keys", "keys that others can read")
     os.chmod(keys + "/host.secret", 0o600)
     lib.check(socket.create_connection(("127.0.0.1", port), 5),
               "the run still listens")

@@ -326,6 +326,23 @@ test_end(void **state)
 	snapshot_clear(&snap);
 }
 
+/* Nothing comes for a while, as when much has to be looked at: it is said that
+ * it goes on. */
+static void
+test_still(void **state)
+{
+	struct bed b;
+
+	(void)state;
+	open_all(&b);
+	b.on_need = NULL;
+	assign(&b, "slow");
+	bed_wait(&b, MSG_PROGRESS, "slow");
+	b.on_need = answer;
+	bed_wait(&b, MSG_READY, "slow");
+	close_all(&b);
+}
+
 int
 main(void)
 {
@@ -335,6 +352,7 @@ main(void)
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_child_killed),
 		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_still),
 	};
 
 	if (access(IN_LINK "/worker.json", F_OK) == 0)

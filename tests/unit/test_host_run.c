@@ -258,6 +258,11 @@ test_bad_orders(void **state)
 		{ "d", SNAPSHOT, "/", NULL, "root" },
 		{ "e", SNAPSHOT, "/run/foray/link", NULL, "root" },
 		{ "f", SNAPSHOT, "/run", NULL, "root" },
+		/* Before the snapshot comes, for nothing. */
+		{ "j", "ffffffffffffffffffffffffffffffff", "/usr", NULL,
+		    "root" },
+		{ "k", "ffffffffffffffffffffffffffffffff", "/srv/x", "../y",
+		    "workdir" },
 		{ "g", SNAPSHOT, "/srv/x", "../y", "workdir" },
 		{ "h", SNAPSHOT, "/srv/x", "/srv/xy", "workdir" },
 		{ "i", "ffffffffffffffffffffffffffffffff", "/srv/x", NULL,

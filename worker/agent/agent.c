@@ -48,6 +48,7 @@ progress(struct agent *a, struct msg *m)
 {
 	struct err e;
 
+	m->u.progress.call = a->tools;
 	if (link_send(a->link, m, &e) < 0)
 		log_debug("PROGRESS: %s", e.text);
 }

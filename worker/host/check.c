@@ -347,6 +347,7 @@ check_machine(const struct options *o)
 {
 	struct probe_item items[PROBE_MAX], it;
 	size_t i, n, missing = 0;
+	bool alone = false; /* no way to an orchestrator */
 	struct curve_host with;
 	char *scratch = NULL;
 	struct err e;
@@ -368,22 +369,25 @@ check_machine(const struct options *o)
 	probe_program("foray-worker", &it);
 	missing += tell(&it);
 	if (o->connect != NULL)
-		missing += orchestrator(o);
+		alone = orchestrator(o);
 	else if (o->keys != NULL) {
-		missing += keys(o, &with);
+		alone = keys(o, &with);
 		curve_forget(&with.own);
 	}
 	free(scratch);
 	if (missing == 0)
-		(void)printf("\nworkers can run here%s\n",
+		(void)printf("\nworkers can run here%s%s\n",
 		    geteuid() == 0 ? " (started as root: under an "
 				     "unprivileged uid)"
-				   : "");
+				   : "",
+		    alone ? ", but no work would come to them: see MISSING "
+			    "above"
+			  : "");
 	else
 		(void)printf("\nworkers can't run here: %zu of what they need "
 			     "%s missing, see MISSING above\n",
 		    missing, missing == 1 ? "is" : "are");
 	if (fflush(stdout) == EOF)
 		return 1;
-	return missing == 0 ? 0 : EXIT_SANDBOX;
+	return missing > 0 ? EXIT_SANDBOX : alone ? EXIT_REFUSED : 0;
 }

@@ -9,8 +9,9 @@ struct options;
 
 /* Lines on stdout, at most about ten seconds. What is looked at is left as it
  * was; an orchestrator sees a connection that says nothing. Single-threaded, as
- * root or not. Returns the exit status: 0, or 4 (EXIT_SANDBOX) when something
- * that workers need is missing. */
+ * root or not. Returns the exit status: 0, 4 (EXIT_SANDBOX) when something that
+ * workers need is missing, or 5 (EXIT_REFUSED) when only the way to the
+ * orchestrator is. */
 int check_machine(const struct options *o);
 
 #endif

@@ -31,6 +31,7 @@
 #define GIVE_UP_MS (600 * 1000) /* no answer at all */
 #define TICKETS (2 * SNAPSHOT_WINDOW)
 #define BITE 65536
+#define STILL_MS 10000 /* then it is said that it goes on, whatever comes */
 
 /* An ASSIGN that waits. */
 struct waiter {
@@ -65,7 +66,8 @@ struct intake {
 	uint64_t heard_ms; /* the last answer */
 	uint64_t done, total;
 	uint64_t said; /* of done, to the orchestrator */
-	bool ended;    /* the child has said how */
+	uint64_t said_ms;
+	bool ended; /* the child has said how */
 };
 
 static void start_next(struct intake *in);
@@ -437,7 +439,7 @@ start_next(struct intake *in)
 		(void)snprintf(in->id, sizeof in->id, "%s", wanted(w));
 		in->ended = false;
 		in->done = in->total = in->said = 0;
-		in->heard_ms = loop_now_ms();
+		in->heard_ms = in->said_ms = loop_now_ms();
 		log_info("snapshot %s is taken in", in->id);
 		if (start_child(in, &e) < 0)
 			fail(in, e.text);
@@ -513,12 +515,20 @@ say_progress(struct intake *in)
 	char text[64];
 	struct err e;
 
-	if (in->ended || in->total == 0 || in->done == in->said)
+	if (in->ended || in->pid == 0)
+		return;
+	/* To look at what is there already may take minutes: whoever waits
+	 * must not take us for one that does nothing. */
+	if ((in->total == 0 || in->done == in->said) &&
+	    loop_now_ms() - in->said_ms < STILL_MS)
 		return;
 	in->said = in->done;
-	(void)snprintf(text, sizeof text, "%ju %% of %ju MiB",
-	    (uintmax_t)(in->done * 100 / in->total),
-	    (uintmax_t)(in->total >> 10));
+	in->said_ms = loop_now_ms();
+	(void)snprintf(text, sizeof text, "is looked at");
+	if (in->total > 0)
+		(void)snprintf(text, sizeof text, "%ju %% of %ju MiB",
+		    (uintmax_t)(in->done * 100 / in->total),
+		    (uintmax_t)(in->total >> 10));
 	log_info("snapshot %s: %s", in->id, text);
 	m.u.progress.what = "snapshot";
 	m.u.progress.text = text;
@@ -564,6 +574,8 @@ intake_create(
 	in->ctx = ctx;
 	in->sock = -1;
 	TAILQ_INIT(&in->list);
+	if (!conf->shared)
+		intake_sweep(conf->store, conf->cache_max);
 	return in;
 }
 

@@ -25,6 +25,8 @@ struct line {
 	const char *id;
 	uint64_t asked, answered; /* numbers of the last ones */
 	uint64_t said_ms;
+	const char *store;
+	uint64_t cache_max;                 /* 0: no limit */
 	struct msg *early[SNAPSHOT_WINDOW]; /* that came before their turn */
 	struct msg *now;                    /* the one that is being used */
 	struct buf in;
@@ -163,6 +165,27 @@ progress(uint64_t done, uint64_t total, void *ctx)
 	(void)send_msg(l, &m, NULL); /* the next question finds out */
 }
 
+/* Older ones make room before it comes, not after. */
+static int
+room(uint64_t bytes, uint64_t whole, void *ctx, struct err *e)
+{
+	struct line *l = ctx;
+	char has[32], may[32];
+
+	if (l->cache_max == 0)
+		return 0;
+	if (whole > l->cache_max)
+		return err_set(e, ERR_LIMIT,
+		    "the snapshot has %s of files, and --cache-max lets all of "
+		    "them take %s here: start foray-host with a larger one",
+		    num_fmt_size(whole, has, sizeof has),
+		    num_fmt_size(l->cache_max, may, sizeof may));
+	if (bytes > 0 &&
+	    snapshot_sweep(l->store, l->cache_max - bytes, NULL, e) < 0)
+		log_warn("the cache of snapshots is not swept: %s", e->text);
+	return 0;
+}
+
 /* --- the whole ------------------------------------------------------------ */
 
 static void
@@ -199,8 +222,10 @@ sweep(const char *store, uint64_t max)
 void
 intake_child(int sock, const char *store, const char *id, uint64_t cache_max)
 {
-	struct line l = { .sock = sock, .id = id };
-	const struct snapshot_source src = { ask, answer, progress, &l };
+	struct line l = {
+		.sock = sock, .id = id, .store = store, .cache_max = cache_max
+	};
+	const struct snapshot_source src = { ask, answer, progress, room, &l };
 	struct err e;
 	int r, hold = -1;
 
@@ -217,4 +242,18 @@ intake_child(int sock, const char *store, const char *id, uint64_t cache_max)
 	if (r == 0 && l.asked > 0 && cache_max > 0)
 		sweep(store, cache_max);
 	_exit(r < 0 ? 1 : 0);
+}
+
+void
+intake_sweep(const char *store, uint64_t cache_max)
+{
+	pid_t pid;
+
+	if (cache_max == 0 || access(store, F_OK) < 0 || (pid = fork()) != 0)
+		return; /* the reaper takes it as an orphan */
+	spawn_child_clean(NULL, 0);
+	(void)prctl(PR_SET_NAME, "foray-sweep", 0, 0, 0);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	sweep(store, cache_max);
+	_exit(0);
 }

@@ -443,6 +443,7 @@ find_worker(struct slots *all, const char *name, const struct msg_assign *a,
 void
 slots_assign(struct slots *all, const char *name, const struct msg_assign *a)
 {
+	struct sandbox_limits outer, inner;
 	struct slot *s;
 	struct err e;
 	int r;
@@ -462,6 +463,12 @@ slots_assign(struct slots *all, const char *name, const struct msg_assign *a)
 		slots_refuse(all, name, "full", "no free slot");
 		return;
 	}
+	/* Before the snapshot comes, for nothing. */
+	if (slot_check(a, &e) < 0 ||
+	    quota_worker(all->conf.quota, a, &outer, &inner, &e) < 0) {
+		slots_refuse(all, name, "start", e.text);
+		return;
+	}
 	if (intake_take(all->conf.intake, name, a))
 		return;
 	r = find_worker(all, name, a, &s, &e);
@@ -474,7 +481,7 @@ slots_assign(struct slots *all, const char *name, const struct msg_assign *a)
 	s->attempt = a->attempt;
 	slot_arm_wall(s, a->wall_ms);
 	disk_poke(all->disk);
-	log_debug("worker %s: pid %d%s, subtask %s, attempt %ju", name,
+	log_info("worker %s: pid %d%s, subtask %s, attempt %ju", name,
 	    (int)s->proc.pid, s->warm ? ", was waiting" : "",
 	    msg_str(a->subtask), (uintmax_t)a->attempt);
 }

@@ -96,6 +96,8 @@ struct slots {
 	struct disk *disk;
 };
 
+/* slot_start.c: could it be done at all? Needs no snapshot. */
+int slot_check(const struct msg_assign *a, struct err *e);
 /* slot_start.c: everything up to the running process and its socket. On
  * failure the parts that exist stay for slot_free(). */
 int slot_make(struct slot *s, const struct msg_assign *a, struct err *e);

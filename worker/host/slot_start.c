@@ -108,14 +108,10 @@ check_workdir(const char *root, const char *dir, char **ret, struct err *e)
 	return 0;
 }
 
+/* What can be said before the snapshot is there. */
 static int
-check_order(struct slot *s, const struct msg_assign *a, struct order *ret,
-    struct err *e)
+check_place(const struct msg_assign *a, struct order *ret, struct err *e)
 {
-	const char *store = s->all->conf.place->snapshots;
-	struct stat st;
-	int r;
-
 	if (!intake_is_id(msg_str(a->snapshot)))
 		return err_set(
 		    e, ERR_PROTO, "the snapshot's id is not 32 hex digits");
@@ -126,7 +122,29 @@ check_order(struct slot *s, const struct msg_assign *a, struct order *ret,
 	if (is_reserved(ret->root))
 		return err_set(e, ERR_PROTO,
 		    "%s can't be the root of a tree in a sandbox", ret->root);
-	r = check_workdir(ret->root, msg_str(a->workdir), &ret->workdir, e);
+	return check_workdir(ret->root, msg_str(a->workdir), &ret->workdir, e);
+}
+
+int
+slot_check(const struct msg_assign *a, struct err *e)
+{
+	struct order o = { 0 };
+	int r = check_place(a, &o, e);
+
+	free(o.root);
+	free(o.workdir);
+	return r;
+}
+
+static int
+check_order(struct slot *s, const struct msg_assign *a, struct order *ret,
+    struct err *e)
+{
+	const char *store = s->all->conf.place->snapshots;
+	struct stat st;
+	int r;
+
+	r = check_place(a, ret, e);
 	if (r < 0)
 		return r;
 	r = snapshot_hold(store, a->snapshot, &s->hold_fd, e);
