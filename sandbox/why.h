@@ -19,8 +19,8 @@ struct why why_bwrap(const char *words);
 /* From the machine alone; cause NULL: nothing forbids it that could be seen. */
 struct why why_machine(void);
 
-/* Root runs workers under another uid: is there one here? 0, or ERR_SANDBOX with
- * the remedy. Always 0 for other users. */
+/* Root runs workers under another uid: is there one here? 0, or ERR_SANDBOX
+ * with the remedy. Always 0 for other users. */
 int why_uids(struct err *e);
 
 /* Signs of docker, podman, kubernetes or another container around us. */
