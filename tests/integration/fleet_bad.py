@@ -12,6 +12,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import lib  # noqa: E402
 from fake import curve  # noqa: E402
+from fake.relay import Relay  # noqa: E402
 from fleet_keys import (  # noqa: E402
     Fleet, Pretender, end, host_program, run_profile)
 
@@ -272,6 +273,28 @@ def outside(box):
     end(host, "outside")
 
 
+def forsaken(box, modes=("pass", "refuse")):
+    """The other way round: the orchestrator is gone, what a worker had to say
+    can't be said, and the host is told to end; whatever answers in its place."""
+    slow = dict(lib.SMALL, **{"test.sh": "sleep 100\n"})
+    for mode in modes:
+        f = Fleet(box, "forsaken-" + mode, "--local", "0", files=slow)
+        relay = Relay(("127.0.0.1", 0), ("127.0.0.1", f.port))
+        host = f.host(at="tcp://127.0.0.1:%d" % relay.port,
+                      log=box.dir + "/forsaken.log")
+        lib.check(f.run.wait_event("worker_started", 30), mode + ": it has work")
+        relay.mode = mode
+        f.run.signal(signal.SIGKILL)
+        if mode in ("pass", "refuse"):
+            relay.cut()
+        lib.check(lib.wait_until(
+            lambda: "ends (cancelled)" in lib.read(host.log), 40),
+            mode + ": its worker is ended", lib.read(host.log))
+        end(host, mode, seconds=15)
+        relay.close()
+        os.unlink(host.log)
+
+
 def overdue(box):
     """It says READY and then only that it lives: after the subtask's limit the
     work goes elsewhere."""
@@ -300,14 +323,19 @@ def overdue(box):
     p.c.s.close()
 
 
-LONG = (overdue,)
+def silent(box):
+    """The same, and not even the end of the connection is heard."""
+    forsaken(box, ("swallow", "hold"))
+
+
+LONG = (overdue, silent)
 
 
 def main():
     with lib.Box() as box:
         lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
         for part in (alone, floods, door, foreign, crowd,
-                     where, twins, outside, *LONG):
+                     where, twins, outside, forsaken, *LONG):
             if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
                                                  part not in LONG):
                 began = time.monotonic()

@@ -122,6 +122,14 @@ say_heartbeat(struct host *h)
 	say(h, &m);
 }
 
+/* For so long that what runs here, or has yet to be said, was given up. */
+static bool
+is_cut(const struct host *h, uint64_t now)
+{
+	return tcp_is(h->place->endpoint) && h->link != SHAKE_UP &&
+	    now - h->cut_ms >= CUT_MS;
+}
+
 void
 host_check_drained(struct host *h)
 {
@@ -130,7 +138,7 @@ host_check_drained(struct host *h)
 	    loop_now_ms() - h->drain_at >= TOLD_MS;
 
 	if (h->draining && told && slots_busy(h->slots) == 0 &&
-	    relay_is_empty(h->relay))
+	    (relay_is_empty(h->relay) || is_cut(h, loop_now_ms())))
 		loop_stop(h->loop, 0);
 }
 
@@ -156,7 +164,7 @@ host_drain(struct host *h, const char *why)
 static void
 end_forsaken(struct host *h, uint64_t now)
 {
-	bool cut = h->link != SHAKE_UP && now - h->cut_ms >= CUT_MS;
+	bool cut = is_cut(h, now);
 
 	if (!tcp_is(h->place->endpoint) || slots_busy(h->slots) == 0 ||
 	    (!cut && now - h->heard_ms < LOST_MS))
