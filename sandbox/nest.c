@@ -193,12 +193,25 @@ attend(struct nest *n, int sigfd)
 	return spawn_status(status);
 }
 
+/* One of them may hold a lock of the allocator, which nobody gives back in a
+ * child. */
+static bool
+has_threads(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/task", &st) == 0 && st.st_nlink > 3;
+}
+
 /* With namespaces, or as an ordinary child. */
 static int
 start_any(struct nest *n, int (*body)(void *ctx), void *ctx, struct err *e)
 {
 	int flags = CLONE_NEWPID | (geteuid() != 0 ? CLONE_NEWUSER : 0), r;
 
+	if (has_threads())
+		return err_set(e, ERR_SANDBOX,
+		    "a nest is made by a process with one thread");
 	if ((r = start(n, flags, body, ctx)) < 0 &&
 	    (r = start(n, 0, body, ctx)) < 0)
 		return err_set(e, r, "a child can't be made: %s", strerror(-r));

@@ -562,9 +562,11 @@ def bwrap_says(p):
 def masked(p):
     """A /proc with covered parts, as in Docker: bwrap itself would fail. Root
     has a /proc of its own before bwrap comes; who has not is told."""
+    ids = (p.box.uid or os.getuid(), p.box.uid or os.getgid())
+    user = [] if p.root else ["unshare", "-U", "--map-user=%d" % ids[0],
+                              "--map-group=%d" % ids[1]]
+
     def within(*args):
-        user = [] if p.root else ["unshare", "-U", "--map-user=%d" % p.box.uid,
-                                  "--map-group=%d" % p.box.uid]
         return p.box.call(["unshare", "-m" if p.root else "-Urm", "sh", "-c",
                            'mount --bind /dev/null /proc/version && exec "$@"', "sh",
                            *user, p.box.foray, *args])

@@ -334,5 +334,6 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_calls, setup, teardown),
 	};
 
+	bed_probe();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

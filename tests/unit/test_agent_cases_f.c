@@ -274,5 +274,6 @@ main(void)
 		cmocka_unit_test(test_e_011),
 	};
 
+	bed_probe();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -435,5 +435,6 @@ main(void)
 		T(test_skips_now),
 	};
 
+	bed_probe();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

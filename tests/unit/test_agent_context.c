@@ -464,5 +464,6 @@ main(void)
 		T(test_in_tokens),
 	};
 
+	bed_probe();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -617,5 +617,6 @@ main(void)
 		T(test_caged_copy),
 	};
 
+	bed_probe();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -357,5 +357,6 @@ main(void)
 		T(test_verify_second_command),
 	};
 
+	bed_probe();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

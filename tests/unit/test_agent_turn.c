@@ -324,5 +324,6 @@ main(void)
 		T(test_recorded_differs),
 	};
 
+	bed_probe();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

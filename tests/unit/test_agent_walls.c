@@ -185,5 +185,6 @@ main(void)
 	const struct CMUnitTest tests[] = { T(test_mounts), T(test_tools),
 		T(test_deleted), T(test_weakened), T(test_beside) };
 
+	bed_probe();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
