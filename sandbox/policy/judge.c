@@ -241,9 +241,63 @@ judge_argv(
 	j->fed = before.fed;
 }
 
+/* Where a shell is that has begun a subshell, which may go elsewhere. */
+struct scope {
+	unsigned sub;
+	struct strv dirs;
+	bool dir_unknown;
+};
+
+struct scopes {
+	struct scope *v;
+	size_t n;
+	unsigned last; /* the last that was entered */
+};
+
+static bool
+is_within(const struct sh_script *s, unsigned sub, unsigned outer)
+{
+	while (sub > outer)
+		sub = s->subs[sub];
+	return sub == outer;
+}
+
+/* Out of those that sub is not in, and into it. */
+static void
+scope_to(struct judge *j, struct scopes *scopes, unsigned sub)
+{
+	const struct sh_script *s = j->script;
+	unsigned at, next;
+	struct scope *top;
+
+	for (; scopes->n > 0; scopes->n--) {
+		top = &scopes->v[scopes->n - 1];
+		if (is_within(s, sub, top->sub))
+			break;
+		strv_clear(&j->dirs);
+		j->dirs = top->dirs;
+		j->dir_unknown = top->dir_unknown;
+	}
+	at = scopes->n > 0 ? scopes->v[scopes->n - 1].sub : 0;
+	for (; at < sub; at = next) {
+		for (next = sub; s->subs[next] != at;)
+			next = s->subs[next];
+		scopes->v =
+		    xreallocarray(scopes->v, scopes->n + 1, sizeof *scopes->v);
+		top = &scopes->v[scopes->n++];
+		*top = (struct scope){ .sub = next,
+			.dir_unknown = j->dir_unknown };
+		strv_copy(&top->dirs, &j->dirs);
+		/* A here-document's text may be of one that has ended. */
+		j->dir_unknown |= next <= scopes->last;
+		scopes->last = next > scopes->last ? next : scopes->last;
+	}
+}
+
 void
 judge_text(struct judge *j, const char *text, size_t len)
 {
+	struct scopes scopes = { 0 };
 	struct judge before = *j;
 	struct sh_script *s;
 	char why[300];
@@ -265,8 +319,12 @@ judge_text(struct judge *j, const char *text, size_t len)
 	strv_copy(&j->dirs, &before.dirs);
 	judge_ahead(j, text, len);
 	judge_written_ahead(j, s);
-	for (i = 0; i < s->n; i++)
+	for (i = 0; i < s->n; i++) {
+		scope_to(j, &scopes, s->cmds[i].sub);
 		one_command(j, &s->cmds[i]);
+	}
+	scope_to(j, &scopes, 0);
+	free(scopes.v);
 	unread = s->error[0] != '\0';
 	if (unread && !j->posix && !j->only_known) {
 		(void)snprintf(why, sizeof why, "can't parse it: %s", s->error);

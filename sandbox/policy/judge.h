@@ -37,7 +37,8 @@
  * asked about where rules speak of files there; so is what git add and its like
  * would store, code of an interpreter whose strings name such a file, and a
  * program that is not known whose options are called as those that write are.
- * /proc/self/cwd and its like are the directory. The names are taken as they
+ * /proc/self/cwd and its like are the directory, and so are $PWD and, of the
+ * person, $HOME, as long as nothing sets them. The names are taken as they
  * stand: no symbolic link is followed, and a program's own doings are not seen.
  * The sandbox is the wall, this is the policy.
  *

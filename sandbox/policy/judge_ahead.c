@@ -172,6 +172,7 @@ void
 judge_set(struct judge *j, const char *name, size_t len)
 {
 	j->home_unknown |= len == 4 && strncmp(name, "HOME", len) == 0;
+	j->pwd_unknown |= len == 3 && strncmp(name, "PWD", len) == 0;
 	j->cd_unknown |= len == 6 && strncmp(name, "CDPATH", len) == 0;
 }
 

@@ -285,8 +285,10 @@ judge_evaluated(struct judge *j, const char *text, size_t len)
 		const bool before = j->evaluates;
 
 		j->evaluates |= evaluates(c);
-		if (is_declaration(c) && has_option(c, "n"))
+		if (is_declaration(c) && has_option(c, "n")) {
 			j->home_unknown |= memmem(text, len, "HOME", 4) != NULL;
+			j->pwd_unknown |= memmem(text, len, "PWD", 3) != NULL;
+		}
 		if (j->evaluates && !before && j->holds && holder == NULL)
 			both(j, c, false);
 		for (k = 0; k < c->n_assigns + c->n_words; k++) {

@@ -310,7 +310,7 @@ some_file(struct judge *j, enum rule_about about, const struct sh_word *w,
 {
 	char why[400];
 
-	if (j->only_known)
+	if (j->only_known || j->posix)
 		return;
 	if (w->var != NULL)
 		(void)snprintf(why, sizeof why,
@@ -363,12 +363,48 @@ is_vague(enum rule_about about, const char *text, const char *cwd)
 	return vague;
 }
 
+/* "$HOME/x" is "~/x" and "$PWD/x" is "./x", as long as nothing has set them:
+ * the word itself, or *plain. */
+static const struct sh_word *
+with_known(struct judge *j, const struct sh_word *w, struct sh_word *plain)
+{
+	const char *s = w->text;
+	bool home, braced = text_starts(s, "${");
+
+	if ((w->flags & (SH_COMPUTED | SH_GLOB)) != SH_COMPUTED ||
+	    w->var == NULL || *s != '$')
+		return w;
+	home = strcmp(w->var, "HOME") == 0;
+	if (home ? j->home_unknown || j->where->home == NULL ||
+		    strpbrk(j->where->home, " \t\n*?[") != NULL
+		 : j->pwd_unknown || strcmp(w->var, "PWD") != 0)
+		return w;
+	s += braced ? 2 : 1;
+	if (!text_starts(s, w->var))
+		return w;
+	s += strlen(w->var);
+	if (braced && *s++ != '}')
+		return w;
+	if ((*s != '\0' && *s != '/') || strpbrk(s, "$`") != NULL)
+		return w;
+	*plain = *w;
+	plain->text = (char *)(uintptr_t)judge_keep(
+	    j, xasprintf("%s%s", home ? "~" : ".", s));
+	plain->len = strlen(plain->text);
+	plain->flags &= ~(unsigned)SH_COMPUTED;
+	plain->flags |= home ? SH_TILDE : 0;
+	plain->var = NULL;
+	return plain;
+}
+
 static void
 file(struct judge *j, enum rule_about about, unsigned how,
     const struct sh_word *w, const char *src, size_t len)
 {
+	struct sh_word plain;
 	size_t i;
 
+	w = with_known(j, w, &plain);
 	if (w->text == NULL || w->text[0] == '\0' ||
 	    (w->text[0] == '-' && w->text[1] == '\0'))
 		return;
@@ -424,10 +460,12 @@ void
 judge_cd(struct judge *j, const struct sh_word *dir, bool replace)
 {
 	struct strv dirs = { 0 };
+	struct sh_word plain;
 	bool tilde;
 	char *s;
 	size_t i;
 
+	dir = with_known(j, dir, &plain);
 	if ((dir->flags & (SH_COMPUTED | SH_GLOB)) != 0 ||
 	    (j->home_unknown && (dir->flags & SH_TILDE) != 0) ||
 	    strcmp(dir->text, "-") == 0 || j->dirs.n >= JUDGE_DIRS) {

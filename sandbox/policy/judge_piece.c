@@ -94,7 +94,8 @@ blocked_by(
 	for (i = 0; i < n && var == NULL; i++)
 		if ((w[i].flags & (SH_COMPUTED | SH_GLOB)) != 0)
 			var = w[i].text;
-	if (m == MATCH_MAYBE && !p->j->only_known)
+	if (m == MATCH_MAYBE && !p->j->only_known &&
+	    !(p->j->posix && (w->flags & (SH_COMPUTED | SH_GLOB)) != 0))
 		piece_raise(p, RULING_ASK, r->text, r->layer,
 		    "what comes of %.80s may make it match %s (%s)", var,
 		    r->text, layer_str(r->layer));
@@ -454,6 +455,10 @@ piece_judge(struct piece *p)
 		}
 		p->levels[p->n_levels++] = p->off;
 		block(p, w, p->n - p->off);
+		if (posix_is_none(p)) {
+			p->needs_cover = false;
+			break;
+		}
 		if ((w->flags & (SH_COMPUTED | SH_GLOB)) != 0) {
 			piece_found(p, FIND_OPAQUE, p->off,
 			    "the command's name is computed%s%.60s",
@@ -469,10 +474,8 @@ piece_judge(struct piece *p)
 		if (text_starts(w->text, "BASH_FUNC_"))
 			piece_found(p, FIND_OPAQUE, p->off,
 			    "a function that comes through the environment");
-		/* bash's own; to a plain sh, which then takes what is behind
-		 * "&&" for a command too, nothing that is there. */
-		if (strcmp(w->text, "[[") == 0 ||
-		    (p->j->posix && w->text[0] == '-')) {
+		/* bash's own */
+		if (strcmp(w->text, "[[") == 0) {
 			p->needs_cover = false;
 			break;
 		}

@@ -29,6 +29,7 @@ struct judge {
 	bool functions_hold; /* calls of its functions are such calls */
 	bool home_unknown;   /* HOME is set: "~" is anywhere */
 	bool cd_unknown;     /* CDPATH is, or cdable_vars */
+	bool pwd_unknown;    /* PWD is */
 	bool posix; /* the text is as a plain sh reads it: judge_posix.c */
 	unsigned n_posix;
 	size_t work, max_work; /* of reading, so far (SH_MAX_WORK) */
@@ -123,6 +124,8 @@ bool special_history(const struct call *c);
 /* judge_posix.c: once more, where a plain sh finds other commands in the text
  * than bash. */
 void judge_posix(struct judge *j, const char *text, size_t len);
+/* In that reading: is it no command, as far as can be told? */
+bool posix_is_none(struct piece *p);
 
 /* judge_piece.c: all words of a piece, from its first command on. */
 void piece_judge(struct piece *p);
@@ -251,6 +254,7 @@ void judge_into(
     struct piece *p, enum rule_about about, const struct sh_word *dir);
 void view_fetch_option(struct view *v, const struct opt *t);
 void view_fetched(struct view *v, const struct sh_word *url);
+void view_local(struct view *v, const struct sh_word *url);
 void view_made(struct view *v, const struct sh_word *w);
 void piece_unlisted(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);

@@ -205,9 +205,7 @@ opts_next(struct opts *o, struct opt *ret)
 		in_cluster(o, ret);
 		return true;
 	}
-	if (((w->flags & SH_COMPUTED) != 0 &&
-		strchr("$`<>", w->text[0]) != NULL) ||
-	    ((w->flags & SH_GLOB) != 0 && strchr("*?[", w->text[0]) != NULL))
+	if (word_may_be_option(w))
 		ret->kind = OPT_COMPUTED;
 	if (o->spec[0] == '+' && ret->kind == OPT_OPERAND)
 		o->operands = true;

@@ -63,6 +63,10 @@ struct opts {
 	bool operands; /* no options from here on */
 };
 
+/* opts_word.c: may an operand turn out to be an option when it is expanded? Not
+ * "<(...)", which is a name below /dev, nor what begins with a directory. */
+bool word_may_be_option(const struct sh_word *w);
+
 /* w[0] is the program; begins behind it. */
 void opts_begin(
     struct opts *o, const char *spec, const struct sh_word *w, size_t n);

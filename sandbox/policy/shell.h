@@ -70,12 +70,17 @@ struct sh_cmd {
 	size_t n_redirs;
 	const char *src; /* in the text that was read, or a copy of it */
 	size_t src_len;
-	bool piped; /* its standard input is a pipe */
+	unsigned sub; /* the subshell that it is in, of sh_script.subs */
+	bool piped;   /* its standard input is a pipe */
 };
 
 struct sh_script {
 	struct sh_cmd *cmds;
 	size_t n;
+	/* Subshells and substitutions: the one that each is in, in the order in
+	 * which they begin. 0 is the shell itself. */
+	unsigned *subs;
+	size_t n_subs;
 	char **functions; /* names that the text defines */
 	size_t n_functions;
 	char error[200]; /* "" when all was read */

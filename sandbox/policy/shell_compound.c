@@ -215,6 +215,8 @@ static const char *const closing[] = { "then", "elif", "else", "fi", "do",
 static void
 parenthesis(struct sh_parser *p)
 {
+	unsigned sub;
+
 	if (sh_ahead(p, 1) == '(') {
 		p->at += 2;
 		if (sh_arith(p, NULL)) {
@@ -226,7 +228,9 @@ parenthesis(struct sh_parser *p)
 	p->at++;
 	if (sh_joined(p, 0) && sh_peek(p) == '(')
 		sh_fail(p, "a line ends within \"((\"");
+	sub = sh_enter(p);
 	sh_list_until(p, ')');
+	p->sub = sub;
 	sh_compound_redirections(p);
 }
 

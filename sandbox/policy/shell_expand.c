@@ -13,13 +13,16 @@ sh_substitution(struct sh_parser *p)
 {
 	size_t outer = p->base_pending;
 	bool piped = p->piped, substituted = p->substituted;
+	unsigned sub;
 
 	/* Its input is that of the command around it: piped stays. */
 	if (!sh_step(p, 0))
 		return;
 	p->base_pending = p->n_pending;
 	p->substituted = true;
+	sub = sh_enter(p);
 	sh_list_until(p, ')');
+	p->sub = sub;
 	if (p->n_pending > p->base_pending)
 		sh_fail(p, "a here-document has no body");
 	p->base_pending = outer;
@@ -32,6 +35,7 @@ sh_backquote(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 {
 	size_t start = p->at;
 	struct sh_draft in = { 0 }, kept = { 0 };
+	const unsigned sub = sh_enter(p);
 	bool differ = false;
 	int next;
 
@@ -64,6 +68,7 @@ sh_backquote(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 		sh_nested(p, sh_dup(p->out, in.text, in.n), in.n);
 	if (differ && sh_step(p, kept.n))
 		sh_nested(p, sh_dup(p->out, kept.text, kept.n), kept.n);
+	p->sub = sub;
 	sh_draft_clear(&in);
 	sh_draft_clear(&kept);
 	if (!p->failed)

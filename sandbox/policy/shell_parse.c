@@ -51,7 +51,8 @@ new_command(struct sh_parser *p)
 		return s->n - 1;
 	}
 	s->cmds = sh_grow(s, s->cmds, s->n, sizeof *s->cmds);
-	s->cmds[s->n] = (struct sh_cmd){ .src = here(p), .piped = p->piped };
+	s->cmds[s->n] =
+	    (struct sh_cmd){ .src = here(p), .sub = p->sub, .piped = p->piped };
 	return s->n++;
 }
 
@@ -388,6 +389,18 @@ sh_list_until(struct sh_parser *p, int end)
 		p->at++;
 }
 
+unsigned
+sh_enter(struct sh_parser *p)
+{
+	struct sh_script *s = p->out;
+	unsigned before = p->sub;
+
+	s->subs = sh_grow(s, s->subs, s->n_subs, sizeof *s->subs);
+	s->subs[s->n_subs] = before;
+	p->sub = (unsigned)s->n_subs++;
+	return before;
+}
+
 void
 sh_nested(struct sh_parser *p, const char *text, size_t len)
 {
@@ -397,6 +410,7 @@ sh_nested(struct sh_parser *p, const char *text, size_t len)
 		.depth = p->depth + 1,
 		.piped = p->piped,
 		.substituted = p->substituted,
+		.sub = p->sub,
 		.work = p->work,
 		.max_work = p->max_work };
 
@@ -416,6 +430,7 @@ sh_parse(const char *text, size_t len)
 	struct sh_script *s = xcalloc(1, sizeof *s);
 	struct sh_parser p = { .out = s, .max_work = SH_MAX_WORK(len) };
 
+	(void)sh_enter(&p);
 	if (len > SH_MAX_BYTES)
 		sh_fail(&p, "longer than %zu bytes", SH_MAX_BYTES);
 	else if (memchr(text, '\0', len) != NULL)

@@ -11,6 +11,7 @@ struct sh_pending {
 	bool literal;      /* the delimiter was quoted */
 	bool tabs;         /* <<-: leading tabs go */
 	size_t cmd, redir; /* whose body it is */
+	unsigned sub;
 };
 
 struct sh_parser {
@@ -19,6 +20,7 @@ struct sh_parser {
 	size_t len, at;
 	unsigned depth;
 	bool failed;
+	unsigned sub;     /* of out->subs */
 	bool substituted; /* within $(...), <(...) or >(...) */
 	bool piped;       /* commands here have a pipe for standard input */
 	struct sh_pending pending[16];
@@ -136,6 +138,8 @@ void sh_list(struct sh_parser *p, const char *const *stops);
 void sh_list_until(struct sh_parser *p, int end);
 /* Text of its own, as in backquotes. */
 void sh_nested(struct sh_parser *p, const char *text, size_t len);
+/* A subshell begins: what is then to be put back into p->sub. */
+unsigned sh_enter(struct sh_parser *p);
 void sh_simple(struct sh_parser *p);
 /* What a compound command redirects is an act of its own. */
 void sh_compound_redirections(struct sh_parser *p);

@@ -170,6 +170,7 @@ void
 sh_body(struct sh_parser *p, const char *text, size_t len, struct sh_word *ret)
 {
 	struct sh_parser q = { .out = p->out,
+		.sub = p->sub,
 		.s = text,
 		.len = len,
 		.depth = p->depth + 1,

@@ -71,7 +71,10 @@ void
 sh_take_body(struct sh_parser *p, const struct sh_pending *h)
 {
 	size_t start = p->at, end = p->at, stop;
+	const unsigned sub = p->sub;
 	struct sh_word w = { 0 };
+
+	p->sub = h->sub;
 
 	while (p->at < p->len) {
 		end = p->at;
@@ -92,6 +95,7 @@ sh_take_body(struct sh_parser *p, const struct sh_pending *h)
 	else
 		sh_body(p, p->s + start, end - start, &w);
 	p->out->cmds[h->cmd].redirs[h->redir].target = w;
+	p->sub = sub;
 }
 
 /* At a newline: it is consumed, and the bodies that were waiting for it. */
@@ -248,7 +252,7 @@ sh_redirection(struct sh_parser *p, size_t cmd, size_t fd_len)
 {
 	struct sh_cmd *c;
 	struct sh_redir r = { .fd = -1 };
-	struct sh_pending h = { .cmd = cmd };
+	struct sh_pending h = { .cmd = cmd, .sub = p->sub };
 	size_t i;
 	bool out;
 
