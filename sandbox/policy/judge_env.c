@@ -6,6 +6,85 @@
 #include "common/text.h"
 #include "sandbox/policy/judge_priv.h"
 
+/* Options in variables that make a program slower, faster or more talkative,
+ * and no other one: each word of the value begins with one of these; "*" ends
+ * those that may go on, with anything that is no option of its own. */
+static const struct {
+	const char *name, *words;
+} tuning[] = {
+	{ "GOFLAGS",
+	    "-mod=* -count=* -race -v -x -short -tags=* -trimpath -buildvcs=* "
+	    "-p=* -timeout=* -cover -json -failfast -parallel=* -shuffle=*" },
+	{ "*JAVA*_OPTIONS",
+	    "-Xm* -Xs* -XX:MaxRAM* -XX:+Use* -Dfile.encoding=*" },
+	{ "MAVEN_OPTS", "-Xm* -Xs* -XX:MaxRAM* -XX:+Use* -Dfile.encoding=*" },
+	{ "GRADLE_OPTS",
+	    "-Xm* -Xs* -XX:MaxRAM* -XX:+Use* -Dfile.encoding=* "
+	    "-Dorg.gradle.daemon=* -Dorg.gradle.jvmargs=-Xm*" },
+	{ "*MAKEFLAGS",
+	    "-j* --jobs=* -l* -k -s -w -B -i -n -ks -sk --silent --quiet "
+	    "--keep-going --no-print-directory --print-directory "
+	    "--output-sync* -O*" },
+	{ "NODE_OPTIONS",
+	    "--max-old-space-size=* --max_old_space_size=* "
+	    "--max-semi-space-size=* --stack-trace-limit=* --stack-size=* "
+	    "--no-warnings --no-deprecation --trace-warnings "
+	    "--trace-deprecation --trace-uncaught --throw-deprecation "
+	    "--unhandled-rejections=* --enable-source-maps --expose-gc "
+	    "--experimental-vm-modules --experimental-fetch "
+	    "--experimental-strip-types --openssl-legacy-provider "
+	    "--no-experimental-fetch --test-only --dns-result-order=*" },
+	{ "PYTEST_ADDOPTS",
+	    "-q -qq -v -vv -vvv -x -s -l -rA -ra --tb=* --color=* --maxfail=* "
+	    "--durations=* --no-header --lf --ff -n* --disable-warnings" },
+	{ "RUSTFLAGS",
+	    "-D -A -W warnings -Dwarnings -Awarnings -A* -D* -W* --cfg -g "
+	    "-Copt-level=* -Cdebuginfo=* -Ctarget-cpu=* -Ctarget-feature=* "
+	    "-Cinstrument-coverage" },
+};
+
+static bool
+is_tuning_word(const char *words, const char *word, size_t len)
+{
+	size_t n;
+
+	for (; *words != '\0'; words += n + strspn(words + n, " ")) {
+		n = strcspn(words, " ");
+		if (words[n - 1] == '*'
+			? len >= n - 1 && strncmp(words, word, n - 1) == 0
+			: len == n && strncmp(words, word, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_tuning(const char *name, size_t len, const char *value)
+{
+	char copy[64];
+	size_t i, n;
+
+	if (len >= sizeof copy || value[0] == '\0' ||
+	    strspn(value,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789 -_=.,:+/") != strlen(value))
+		return false;
+	memcpy(copy, name, len);
+	copy[len] = '\0';
+	for (i = 0; i < nitems(tuning); i++)
+		if (rule_star(tuning[i].name, copy, true))
+			break;
+	if (i == nitems(tuning))
+		return false;
+	for (; *value != '\0'; value += n) {
+		value += strspn(value, " ");
+		n = strcspn(value, " ");
+		if (n > 0 && !is_tuning_word(tuning[i].words, value, n))
+			return false;
+	}
+	return true;
+}
+
 bool
 assign_is_dangerous(const char *text, char *name, size_t size)
 {
@@ -17,7 +96,8 @@ assign_is_dangerous(const char *text, char *name, size_t size)
 	size_t n = strcspn(text, "=+["), i;
 	const char *value = strchr(text, '=');
 
-	if (value == NULL || !name_is_dangerous(text, n))
+	if (value == NULL || !name_is_dangerous(text, n) ||
+	    is_tuning(text, n, value + 1))
 		return false;
 	if (strncmp(text, "IFS", 3) != 0 && strncmp(text, "LD_", 3) != 0 &&
 	    strncmp(text, "PATH", 4) != 0 &&

@@ -26,7 +26,7 @@ name_is_dangerous(const char *name, size_t len)
 		"GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_ASKPASS",
 		"GIT_PROXY_COMMAND", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
 		"GIT_DIR", "GIT_ATTR_SOURCE", "GIT_ALLOW_PROTOCOL",
-		"GIT_TRACE*", "SSH_ASKPASS", "EDITOR", "VISUAL", "*PAGER",
+		"GIT_TRACE*", "*ASKPASS", "*EDITOR", "VISUAL", "*PAGER",
 		"BROWSER", "MANOPT", "LESSOPEN", "LESSCLOSE", "LESSEDIT",
 		"LESS", "LESSKEY*", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME",
 		"PYTHONBREAKPOINT", "PYTHONINSPECT", "PYTHONEXECUTABLE",
@@ -44,8 +44,16 @@ name_is_dangerous(const char *name, size_t len)
 		"FZF_DEFAULT_OPTS", "TAR_OPTIONS", "RSYNC_RSH", "CVS_RSH",
 		"TERMINFO*", "OPENSSL_CONF", "GCONV_PATH", "LOCPATH",
 		"HOSTALIASES", "XDG_CONFIG_HOME", "HOME", "ZDOTDIR",
-		"PYTEST_ADDOPTS", "PYTEST_PLUGINS", "DOCKER_HOST",
-		"KUBECONFIG" };
+		"PYTEST_ADDOPTS", "PYTEST_PLUGINS", "DOCKER_HOST", "KUBECONFIG",
+		"PWD", "CARGO_BUILD_RUSTC*", "CARGO_*_WRAPPER",
+		"RSYNC_CONNECT_PROG", "CURL_HOME", "WGETRC", "PSQLRC",
+		"VIMINIT", "GVIMINIT", "EXINIT", "OPENSSL_ENGINES",
+		"OPENSSL_MODULES", "PIP_CONFIG_FILE", "DOTNET_STARTUP_HOOKS",
+		"CORECLR_*PROFILER*", "CMAKE_*_LAUNCHER", "NODE_REPL_*MODULE",
+		"R_PROFILE*", "R_ENVIRON*", "ERL_*FLAGS", "JULIA_LOAD_PATH",
+		"GUILE_LOAD_PATH", "TCLLIBPATH", "BAT_CONFIG_PATH",
+		"GIT_COMMON_DIR", "SVN_SSH", "HGRCPATH", "MERCURIAL",
+		"DIFFPROG", "CTAGS", "AWKPATH", "AWKLIBPATH", "INPUTRC" };
 	char copy[64];
 
 	if (len >= sizeof copy)
@@ -71,9 +79,10 @@ git_key_runs(const char *key)
 		"sendemail.*", "uploadpack.*", "remote.*.uploadpack",
 		"remote.*.receivepack", "remote.*.vcs", "remote.*.proxy",
 		"protocol.*", "include.*", "includeif.*", "browser.*.cmd",
-		"man.*.cmd", "web.browser", "instaweb.*", "init.templatedir",
-		"submodule.*.update", "interactive.difffilter",
-		"trailer.*.command", "trailer.*.cmd", "hook.*", "imap.tunnel" };
+		"man.*.cmd", "web.browser", "help.browser", "instaweb.*",
+		"init.templatedir", "submodule.*.update",
+		"interactive.difffilter", "trailer.*.command", "trailer.*.cmd",
+		"hook.*", "imap.tunnel" };
 	char low[128];
 	size_t i, len = strlen(key);
 
@@ -137,10 +146,68 @@ is_interpreter(const char *name)
 	return interpreter_words(name) != NULL;
 }
 
+/* A file of data, or a module of node's own that starts nothing. */
+static bool
+is_tame_module(const char *s)
+{
+	static const char *const names[] = { "assert", "buffer", "console",
+		"crypto", "events", "fs", "fs/promises", "os", "path",
+		"perf_hooks", "process", "punycode", "querystring", "readline",
+		"stream", "string_decoder", "timers", "tty", "url", "util",
+		"zlib" };
+	const char quote = *s, *end;
+	size_t i, n;
+
+	if (quote != '\'' && quote != '"')
+		return false;
+	s++;
+	if ((end = strpbrk(s, "'\"\\\n")) == NULL || *end != quote ||
+	    end[1] != ')')
+		return false;
+	if (strncmp(s, "node:", 5) == 0)
+		s += 5;
+	n = (size_t)(end - s);
+	if (n > 5 && strncmp(end - 5, ".json", 5) == 0)
+		return true;
+	for (i = 0; i < nitems(names); i++)
+		if (strlen(names[i]) == n && strncmp(names[i], s, n) == 0)
+			return true;
+	return false;
+}
+
+/* The word there is a part of another one that starts nothing: "empty",
+ * "literal_eval", "executable", "platform.system". */
+static bool
+is_other_word(
+    const char *program, const char *word, const char *code, const char *at)
+{
+	static const char *const whole[] = { "pty", "eval", "system" };
+	const char before = at > code ? at[-1] : ' ';
+	size_t i;
+
+	if (strcmp(word, "require(") == 0)
+		return is_tame_module(at + strlen(word));
+	if (strncmp(program, "python", 6) != 0)
+		return false;
+	if (strcmp(word, "exec") == 0)
+		return strncmp(at, "execute", 7) == 0 ||
+		    strncmp(at, "executor", 8) == 0 ||
+		    strncmp(at, "executable", 10) == 0;
+	if (strcmp(word, "system") == 0 && at - code >= 9 &&
+	    strncmp(at - 9, "platform.", 9) == 0)
+		return true;
+	for (i = 0; i < nitems(whole); i++)
+		if (strcmp(word, whole[i]) == 0)
+			return before == '_' ||
+			    (before >= 'a' && before <= 'z') ||
+			    (before >= 'A' && before <= 'Z');
+	return false;
+}
+
 bool
 code_starts(const char *program, const char *code)
 {
-	const char *s = interpreter_words(program);
+	const char *s = interpreter_words(program), *at;
 	char word[32];
 	size_t n;
 
@@ -149,8 +216,9 @@ code_starts(const char *program, const char *code)
 		if (n < sizeof word) {
 			memcpy(word, s, n);
 			word[n] = '\0';
-			if (strstr(code, word) != NULL)
-				return true;
+			for (at = code; (at = strstr(at, word)) != NULL; at++)
+				if (!is_other_word(program, word, code, at))
+					return true;
 		}
 		s += n + strspn(s + n, " ");
 	}
@@ -226,7 +294,9 @@ program_globals(const char *name)
 		    "--exec-path=Q --config-env=Q --super-prefix=A p=F "
 		    "--shallow-file=A "
 		    "--attr-source=A" },
-		{ "npm", "C=A --prefix=K w=A --workspace=A" },
+		{ "npm",
+		    "C=A --prefix=K w=A --workspace=A --script-shell=Q "
+		    "--node-options=Q --git=Q --shell=Q --editor=Q" },
 		{ "pnpm", "C=A --dir=A F=A --filter=A" },
 		{ "yarn", "--cwd=A" },
 		{ "cargo", "C=A Z=A --config=Q --color=A --manifest-path=A" },
@@ -236,10 +306,11 @@ program_globals(const char *name)
 		    "--config=A" },
 		{ "podman", "H=A c=A --log-level=A --root=A" },
 		{ "kubectl", "n=A --namespace=A --context=A --kubeconfig=Q" },
-		{ "helm", "n=A --namespace=A --kube-context=A" },
+		{ "helm",
+		    "n=A --namespace=A --kube-context=A --post-renderer=Q" },
 		{ "gh", "R=A --repo=A" },
 		{ "systemctl", "H=A M=A p=A" },
-		{ "pip", "--proxy=A --cache-dir=A --log=A" },
+		{ "pip", "--python=Q --proxy=A --cache-dir=A --log=A" },
 		{ "pip3", "--proxy=A --cache-dir=A --log=A" },
 		{ "uv", "--directory=A --project=A --cache-dir=A" },
 		{ "poetry", "C=A --directory=A P=A --project=A" },
