@@ -68,10 +68,27 @@ literal_end(const char *s, char quote)
 	return s;
 }
 
+/* A name that leads out of where the code runs, and no route of a server. */
+static bool
+is_outward(const char *s)
+{
+	static const char *const tops[] = { "/bin/", "/boot/", "/dev/", "/etc/",
+		"/home/", "/lib/", "/media/", "/mnt/", "/opt/", "/proc/",
+		"/root/", "/run/", "/sbin/", "/srv/", "/sys/", "/tmp/", "/usr/",
+		"/var/", "~/", "../" };
+	size_t i;
+
+	for (i = 0; i < nitems(tops); i++)
+		if (text_starts(s, tops[i]))
+			return true;
+	return false;
+}
+
 /* One string, as a name. */
 static void
 may_name(struct piece *p, const char *s, size_t len, bool writes)
 {
+	unsigned how = REACH_MAYBE | REACH_RULES;
 	struct sh_word w = { 0 };
 
 	/* open(F, ">name") */
@@ -84,12 +101,14 @@ may_name(struct piece *p, const char *s, size_t len, bool writes)
 		return;
 	w.text = (char *)(uintptr_t)judge_keep(p->j, xstrndup(s, len));
 	w.len = len;
+	if (is_outward(w.text)) {
+		how = REACH_MAYBE;
+		w.flags |= w.text[0] == '~' ? SH_TILDE : 0;
+	}
 	if (writes)
-		judge_reach(p->j, RULE_EDIT,
-		    REACH_MAYBE | REACH_RULES | REACH_BELOW, &w, p->src,
-		    p->src_len);
-	judge_reach(
-	    p->j, RULE_READ, REACH_MAYBE | REACH_RULES, &w, p->src, p->src_len);
+		judge_reach(
+		    p->j, RULE_EDIT, how | REACH_BELOW, &w, p->src, p->src_len);
+	judge_reach(p->j, RULE_READ, how, &w, p->src, p->src_len);
 }
 
 /* A program that writes or removes what it is given. */

@@ -65,6 +65,20 @@ view_fetch_option(struct view *v, const struct opt *t)
 	    (t->letter == 'O' || text_starts(word, "--output-d"));
 }
 
+/* "file:///f" */
+void
+view_local(struct view *v, const struct sh_word *url)
+{
+	struct sh_word file = *url;
+
+	if (!text_starts(url->text, "file://"))
+		return;
+	file.text += strlen("file://");
+	file.text += text_starts(file.text, "localhost/") ? 9 : 0;
+	file.len = strlen(file.text);
+	judge_read(v->p->j, &file, v->p->src, v->p->src_len);
+}
+
 /* "f" of "http://host/dir/f?x". */
 void
 view_fetched(struct view *v, const struct sh_word *url)

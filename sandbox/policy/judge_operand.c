@@ -228,6 +228,7 @@ operand(struct view *v, const struct sh_word *w, size_t k, size_t n, size_t at)
 		if (of.text != w->text)
 			used(v, &of, *w->text == 'o' ? USE_WRITE : USE_READ);
 	} else if (strcmp(how, "url") == 0) {
+		view_local(v, w);
 		if (!v->dry && v->fetches)
 			view_fetched(v, w);
 	} else if (strcmp(how, "pack") == 0 && k > 0 && is_list(w)) {

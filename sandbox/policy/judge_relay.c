@@ -425,7 +425,8 @@ static const struct {
 	{ "mysql", { "\\!", "system" } },
 	{ "psql", { "\\!", "\\o", "\\w", "\\g", "program", "PROGRAM" } },
 	{ "sftp", { "!" } },
-	{ "sqlite3", { ".sh", ".sys", ".once", ".output", ".import" } },
+	{ "sqlite3",
+	    { ".sh", ".sys", ".once", ".output", ".import", "load_ext" } },
 };
 
 /* In words and in literal input. */

@@ -9,7 +9,7 @@
 	"e=R c=R --exec=R --sh-exec=R --lua-exec=Q o=W --output=W w=A p=A " \
 	"s=A i=A q=A X=A x=A"
 
-#define VI "c=R S=A u=Q --cmd=R W=W i=A t=A"
+#define VI "c=R S=Q u=Q --cmd=R W=W i=A t=A"
 #define RENAME "n=N --no-act=N --nono=N e=E E=E s=F o=F i=F v=F"
 #define CC_FILES \
 	"o=W -MF=W -aux-info=W -dumpdir=W B=Q -fplugin=Q D=O I=O L=O O=O W=O " \
@@ -179,12 +179,12 @@ static const struct program programs[] = {
 	{ "jq", NULL, "r-1",
 	    "f=L L=A --from-file=L --tab=F --indent=A --arg=A --argjson=A" },
 	{ "less", NULL, "r+", "o=W O=W --log-file=W --LOG-FILE=W p=A k=Q" },
-	{ "man", NULL, "r", "P=R --pager=R H=O -html=R C=Q --preprocessor=A" },
+	{ "man", NULL, "r", "P=R --pager=R H=M --html=M C=Q --preprocessor=A" },
 	{ "md5sum", NULL, "r", "" },
 	{ "more", NULL, "r+", "" },
 	{ "nl", NULL, "r", "b=A w=A s=A v=A" },
 	{ "objdump", NULL, "r",
-	    "b=A j=A m=A M=A --target=A --section=A "
+	    "--plugin=Q b=A j=A m=A M=A --target=A --section=A "
 	    "--start-address=A --stop-address=A --prefix=A" },
 	{ "od", NULL, "r", "A=A t=A N=A j=A" },
 	{ "paste", NULL, "r", "d=A" },
@@ -214,20 +214,21 @@ static const struct program programs[] = {
 	{ "ul", NULL, "r", "t=A" },
 	{ "wc", NULL, "r", "--files0-from=L" },
 	{ "xxd", NULL, "rw2", "l=A s=A c=A g=A o=A" },
-	{ "zip", NULL, "zip", "m=I --move=I -TT=R T=F x=A i=A b=W O=W" },
+	{ "zip", NULL, "zip",
+	    "m=I --move=I -TT=R --unzip-command=R T=F x=A i=A b=W O=W" },
 
 	/* editors of streams, and others with a language of their own */
 	{ "awk", NULL, "awk",
 	    "f=Q v=A F=A e=S --source=S --file=Q --assign=A "
 	    "--field-separator=A i=Q --include=Q l=Q --load=Q E=A d=O o=O p=O "
-	    "W=Q" },
+	    "--dump-variables=W --profile=W --pretty-print=W W=Q" },
 	{ "ed", NULL, "w+", "p=A" },
 	{ "emacs", NULL, "w",
 	    "--eval=E --execute=E -eval=E --batch=F l=A --load=A f=A" },
-	{ "ex", NULL, "w+", "c=R S=A s=F W=W --cmd=R" },
+	{ "ex", NULL, "w+", "c=R S=Q s=F W=W --cmd=R" },
 	{ "gdb", NULL, NULL,
-	    "-ex=R -iex=R -x=P -ix=P --eval-command=R --init-eval-command=R "
-	    "--command=P --init-command=P" },
+	    "-ex=R -iex=R x=Q -ix=Q --eval-command=R --init-eval-command=R "
+	    "--command=Q --init-command=Q" },
 	{ "sed", NULL, "sed",
 	    "e=S --expression=S f=Q --file=Q i=I --in-place=I l=A "
 	    "--line-length=A" },
@@ -365,7 +366,9 @@ static const struct program programs[] = {
 	{ "codespell", NULL, "wi", "w=I --write-changes=I L=A S=A" },
 	{ "dart", "format", "wb", "o=A --output=A" },
 	{ "dos2unix", NULL, "w", "" },
-	{ "eslint", NULL, "wi", "--fix=I c=A --config=A --ext=A o=W" },
+	{ "eslint", NULL, "wi",
+	    "--fix=I c=A --config=A --ext=A o=W --output-file=W --rulesdir=Q "
+	    "--resolve-plugins-relative-to=Q --plugin=Q --parser=Q" },
 	{ "go", "fix", "here", "" },
 	{ "go", "fmt", "here", "n=N" },
 	{ "gofmt", NULL, "wi", "w=I r=A" },
@@ -377,7 +380,8 @@ static const struct program programs[] = {
 	{ "mix", "format", "here", "--check-formatted=N" },
 	{ "mogrify", NULL, "w", "" },
 	{ "phpcbf", NULL, "wb", "" },
-	{ "prettier", NULL, "wi", "w=I --write=I --config=A" },
+	{ "prettier", NULL, "wi",
+	    "w=I --write=I --config=A --plugin=Q --plugin-search-dir=Q" },
 	{ "pyupgrade", NULL, "wb", "" },
 	{ "rubocop", NULL, "wi", "a=I A=I --auto-correct=I --autocorrect=I" },
 	{ "ruff", "check", "wi", "--fix=I --diff=N o=W --output-file=W" },
@@ -419,11 +423,15 @@ static const struct program programs[] = {
 	{ "flex", NULL, NULL, "o=W --outfile=W" },
 	{ "gpg", NULL, "r", "o=W --output=W r=A u=A" },
 	{ "gsutil", "cp", "to", "" },
-	{ "javac", NULL, NULL, "d=U h=U s=U -d=U" },
+	{ "javac", NULL, NULL,
+	    "d=U h=U s=U -d=U J=Q -processor=A -processorpath=Q "
+	    "--processor-path=Q -Xplugin=Q -cp=A -classpath=A" },
 	{ "kubectl", "cp", "to", "c=A" },
 	{ "magick", NULL, "wl", "" },
 	{ "nasm", NULL, NULL, "o=W l=W" },
-	{ "pandoc", NULL, "r", "o=W --output=W f=A t=A" },
+	{ "pandoc", NULL, "r",
+	    "o=W --output=W f=A t=A --filter=R F=R --lua-filter=Q L=Q "
+	    "--pdf-engine=R --extract-media=U" },
 	{ "pdftotext", NULL, "rw2", "" },
 	{ "pip", "download", NULL, "d=U --dest=U r=L" },
 	{ "pip", "install", NULL, "t=U --target=U r=L --prefix=U --log=W" },
@@ -487,21 +495,23 @@ static const struct program programs[] = {
 	/* builders */
 	{ "c++", NULL, NULL, CC_FILES "-specs=Q -wrapper=R" },
 	{ "cc", NULL, NULL, CC_FILES "-specs=Q -wrapper=R" },
-	{ "clang", NULL, NULL, CC_FILES },
-	{ "clang++", NULL, NULL, CC_FILES },
+	{ "clang", NULL, NULL, CC_FILES "-Xclang=Q -fpass-plugin=Q -load=Q" },
+	{ "clang++", NULL, NULL, CC_FILES "-Xclang=Q -fpass-plugin=Q" },
 	{ "g++", NULL, NULL, CC_FILES "-specs=Q -wrapper=R" },
 	{ "gcc", NULL, NULL, CC_FILES "-specs=Q -wrapper=R" },
 	{ "as", NULL, NULL, "o=W -MD=W I=A" },
 	{ "ld", NULL, "r",
 	    "o=W -plugin=Q -Map=W --Map=W --dependency-file=W --out-implib=W "
 	    "T=A L=A l=A m=A e=A" },
+	{ "go", "env", NULL, "w=P u=P" },
 	{ "go", "build", NULL, "o=W -toolexec=R -o=W --toolexec=R" },
 	{ "go", "run", NULL, "-toolexec=R -exec=R --toolexec=R --exec=R" },
 	{ "go", "test", NULL,
 	    "-toolexec=R -exec=R -vettool=R --exec=R --toolexec=R o=W "
 	    "-run=A -count=A -timeout=A -bench=A" },
 	{ "go", "vet", NULL, "-vettool=R --vettool=R -toolexec=R" },
-	{ "cargo", NULL, NULL, "--config=Q p=A --package=A --target-dir=W" },
+	{ "cargo", NULL, NULL,
+	    "--config=Q p=A --package=A --target-dir=W --root=U" },
 	{ "make", NULL, "make",
 	    "--eval=P f=L C=A I=A o=A W=A j=O l=O --file=L --makefile=L "
 	    "--directory=A E=P" },

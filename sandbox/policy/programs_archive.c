@@ -1,4 +1,5 @@
-/* programs_archive.c - programs.c goes on: archives, and modules of python. */
+/* programs_archive.c - programs.c goes on: archives, modules of python, and
+ * tools that few have. */
 #include "common/compat.h"
 
 #include "sandbox/policy/programs.h"
@@ -40,6 +41,68 @@ const struct program programs_archive[] = {
 	{ "unshar", NULL, "unpack", "d=U --directory=U" },
 	{ "unsquashfs", NULL, "unpack", "d=U -dest=U l=N -ll=N s=N" },
 	{ "uudecode", NULL, "unpack", "o=W" },
+
+	/* that start what an option names */
+	{ "ack", NULL, "r-1", "--pager=R --output=A A=A B=A C=A m=A f=F" },
+	{ "delta", NULL, "r", "--pager=R" },
+	{ "dumpcap", NULL, NULL, "w=W i=A f=A c=A" },
+	{ "fzf", NULL, NULL,
+	    "--preview=X --bind=Q --listen-unsafe=P --with-shell=Q" },
+	{ "gh", "alias", NULL, "s=P --shell=P" },
+	{ "gh", "extension", NULL, "" },
+	{ "helm", NULL, NULL, "--post-renderer=R f=L --values=L" },
+	{ "kubectl", "apply", NULL, "f=L --filename=L k=L n=A" },
+	{ "kubectl", "create", NULL, "f=L --filename=L k=L n=A" },
+	{ "latexmk", NULL, NULL,
+	    "e=Q r=Q -e=Q -r=Q -shell-escape=P -pdflatex=R -outdir=U" },
+	{ "lldb", NULL, NULL,
+	    "o=R O=R s=Q S=Q --one-line=R --one-line-before-file=R "
+	    "--source=Q --source-before-file=Q" },
+	{ "lualatex", NULL, NULL,
+	    "--shell-escape=P -shell-escape=P -output-directory=U" },
+	{ "mypy", NULL, NULL,
+	    "--python-executable=R --config-file=A --junit-xml=W "
+	    "--html-report=U --txt-report=U --xml-report=U --install-types=P" },
+	{ "nm", NULL, "r", "--plugin=Q f=A t=A X=A" },
+	{ "nmap", NULL, NULL,
+	    "--script=Q --script-args=A --datadir=Q -oN=W -oX=W -oG=W -oS=W "
+	    "-oA=W -iL=L" },
+	{ "pdflatex", NULL, NULL,
+	    "--shell-escape=P -shell-escape=P -enable-write18=P "
+	    "-output-directory=U" },
+	{ "pylint", NULL, NULL,
+	    "--init-hook=Q --load-plugins=Q --rcfile=A --output=W" },
+	{ "tcpdump", NULL, NULL,
+	    "z=R w=W r=L F=L V=L i=A c=A C=A G=A s=A W=A" },
+	{ "tshark", NULL, NULL, "w=W r=L X=Q i=A f=A Y=A c=A" },
+	{ "xelatex", NULL, NULL,
+	    "--shell-escape=P -shell-escape=P -output-directory=U" },
+
+	/* that read or write what an option or operand names */
+	{ "cscope", NULL, NULL, "f=W i=L I=A P=A p=A s=A" },
+	{ "cmake", NULL, NULL,
+	    "B=U S=A D=A G=A T=A A=A P=L C=L -P=L -B=U --install-prefix=A "
+	    "--build=A --target=A --config=A --log-level=A --preset=A" },
+	{ "debootstrap", NULL, "w2", "--arch=A --include=A --variant=A" },
+	{ "dig", NULL, NULL, "f=L k=L q=A t=A p=A b=A" },
+	{ "ditto", NULL, "to", "" },
+	{ "dot", NULL, "r", "o=W T=A K=A G=A N=A E=A" },
+	{ "gh", "run", NULL, "D=U --dir=U n=A R=A" },
+	{ "gs", NULL, NULL, "-sOutputFile=W o=W f=L" },
+	{ "jest", NULL, NULL,
+	    "--outputFile=W --coverageDirectory=U --globalSetup=L c=A t=A" },
+	{ "links", NULL, "r", "" },
+	{ "lynx", NULL, "r", "" },
+	{ "mongodump", NULL, NULL, "o=U --out=U" },
+	{ "mysqldump", NULL, NULL, "r=W --result-file=W T=U --tab=U u=A h=A" },
+	{ "pg_dump", NULL, NULL, "f=W --file=W U=A h=A p=A d=A t=A n=A F=A" },
+	{ "pg_dumpall", NULL, NULL, "f=W --file=W U=A h=A p=A d=A" },
+	{ "pyinstaller", NULL, NULL,
+	    "--distpath=U --workpath=U --specpath=U n=A" },
+	{ "qpdf", NULL, "rwl", "" },
+	{ "sox", NULL, "rwl", "" },
+	{ "uuencode", NULL, "r1", "" },
+	{ "w3m", NULL, "r", "" },
 
 	/* modules of python, by -m */
 	{ "cProfile", NULL, NULL, "+ o=W --outfile=W s=A" },

@@ -7,6 +7,18 @@
 /* -19, which is -n 19 */
 #define DIGITS "1=V 2=V 3=V 4=V 5=V 6=V 7=V 8=V 9=V 0=V"
 
+/* of "docker run" and its like */
+#define CONTAINER \
+	"+ a=A c=A e=A h=A l=A m=A p=A u=A v=A w=A --add-host=A --cap-add=A " \
+	"--cap-drop=A --cpus=A --device=A --dns=A --entrypoint=X --env=A " \
+	"--env-file=L --gpus=A --group-add=A --hostname=A --ip=A --label=A " \
+	"--link=A --log-driver=A --log-opt=A --memory=A --mount=A --name=A " \
+	"--net=A --network=A --pid=A --platform=A --publish=A --pull=A " \
+	"--restart=A --runtime=A --security-opt=A --shm-size=A " \
+	"--stop-signal=A --tmpfs=A --ulimit=A --user=A --userns=A --volume=A " \
+	"--volumes-from=A --workdir=A d=F i=F t=F --detach=F --init=F " \
+	"--interactive=F --privileged=F --read-only=F --rm=F --tty=F "
+
 static const struct wrapper wrappers[] = {
 	/* of the shell */
 	{ "!", WRAP_ARGV, 0, 0, NULL, "+" },
@@ -273,6 +285,100 @@ static const struct wrapper wrappers[] = {
 	{ "volta", WRAP_ARGV, WRAP_OWN, 0, "run",
 	    "+ --node=A --npm=A --yarn=A" },
 
+	/* in a container or machine of its own */
+	{ "docker", WRAP_ARGV, WRAP_OWN, 1, "run", CONTAINER },
+	{ "docker", WRAP_ARGV, WRAP_OWN, 1, "exec", CONTAINER },
+	{ "docker", WRAP_ARGV, WRAP_OWN, 1, "create", CONTAINER },
+	{ "docker", WRAP_ARGV, WRAP_OWN, 1, "container run", CONTAINER },
+	{ "docker", WRAP_ARGV, WRAP_OWN, 1, "container exec", CONTAINER },
+	{ "podman", WRAP_ARGV, WRAP_OWN, 1, "run", CONTAINER },
+	{ "podman", WRAP_ARGV, WRAP_OWN, 1, "exec", CONTAINER },
+	{ "podman", WRAP_ARGV, WRAP_OWN, 1, "create", CONTAINER },
+	{ "podman", WRAP_ARGV, WRAP_OWN, 1, "container run", CONTAINER },
+	{ "podman", WRAP_ARGV, WRAP_OWN, 1, "container exec", CONTAINER },
+	{ "nerdctl", WRAP_ARGV, WRAP_OWN, 1, "run", CONTAINER },
+	{ "nerdctl", WRAP_ARGV, WRAP_OWN, 1, "exec", CONTAINER },
+	{ "nerdctl", WRAP_ARGV, WRAP_OWN, 1, "create", CONTAINER },
+	{ "nerdctl", WRAP_ARGV, WRAP_OWN, 1, "container run", CONTAINER },
+	{ "nerdctl", WRAP_ARGV, WRAP_OWN, 1, "container exec", CONTAINER },
+	{ "docker", WRAP_ARGV, WRAP_OWN, 1, "compose run", CONTAINER },
+	{ "docker", WRAP_ARGV, WRAP_OWN, 1, "compose exec", CONTAINER },
+	{ "docker-compose", WRAP_ARGV, WRAP_OWN, 1, "run", CONTAINER },
+	{ "docker-compose", WRAP_ARGV, WRAP_OWN, 1, "exec", CONTAINER },
+	{ "podman-compose", WRAP_ARGV, WRAP_OWN, 1, "run", CONTAINER },
+	{ "podman-compose", WRAP_ARGV, WRAP_OWN, 1, "exec", CONTAINER },
+	{ "ansible", WRAP_SHELL, WRAP_OWN, 99, NULL, "a=X --args=X" },
+	{ "distrobox", WRAP_ARGV, WRAP_OWN, 1, "enter", "n=A --name=A e=D" },
+	{ "flatpak", WRAP_ARGV, WRAP_OWN, 1, "run", "+ --command=X" },
+	{ "flatpak-spawn", WRAP_ARGV, WRAP_PRIV, 0, NULL, "+" },
+	{ "incus", WRAP_ARGV, WRAP_OWN, 1, "exec", "" },
+	{ "kubectl", WRAP_ARGV, WRAP_OWN, 1, "exec",
+	    "n=A --namespace=A c=A --container=A f=L i=F t=F --stdin=F --tty=F" },
+	{ "kubectl", WRAP_ARGV, WRAP_OWN, 1, "run",
+	    "n=A --namespace=A --image=A --restart=A --overrides=A i=F t=F "
+	    "--rm=F --command=F" },
+	{ "lxc", WRAP_ARGV, WRAP_OWN, 1, "exec", "" },
+	{ "lxc-attach", WRAP_ARGV, WRAP_OWN, 0, NULL, "n=A --name=A" },
+	{ "machinectl", WRAP_ARGV, WRAP_PRIV, 1, "shell", "+" },
+	{ "multipass", WRAP_ARGV, WRAP_OWN, 1, "exec", "" },
+	{ "nsjail", WRAP_ARGV, WRAP_PRIV, 0, NULL, "" },
+	{ "oc", WRAP_ARGV, WRAP_OWN, 1, "exec", "n=A c=A i=F t=F" },
+	{ "parallel-ssh", WRAP_SHELL, WRAP_PRIV, 0, NULL,
+	    "+ H=A h=L l=A p=A o=W e=W t=A O=Q x=A X=A" },
+	{ "pssh", WRAP_SHELL, WRAP_PRIV, 0, NULL,
+	    "+ H=A h=L l=A p=A o=W e=W t=A O=Q x=A X=A" },
+	{ "toolbox", WRAP_ARGV, WRAP_OWN, 0, "run", "+ c=A --container=A" },
+	{ "vagrant", WRAP_ARGV, WRAP_OWN, 99, "ssh", "c=X --command=X" },
+	{ "wsl", WRAP_ARGV, WRAP_OWN, 0, NULL, "+ d=A u=A e=F --exec=F" },
+	{ "wsl.exe", WRAP_ARGV, WRAP_OWN, 0, NULL, "+ d=A u=A e=F --exec=F" },
+
+	/* in a window, with limits, in the background */
+	{ "alacritty", WRAP_ARGV, WRAP_OWN, 99, NULL, "e=D --command=D" },
+	{ "arch", WRAP_ARGV, WRAP_OWN, 0, NULL, "+" },
+	{ "caffeinate", WRAP_ARGV, 0, 0, NULL, "+ t=A w=A" },
+	{ "cgexec", WRAP_ARGV, WRAP_POWER, 0, NULL, "+ g=A" },
+	{ "cmd", WRAP_SHELL, WRAP_OWN, 0, "/c", "" },
+	{ "cmd.exe", WRAP_SHELL, WRAP_OWN, 0, "/c", "" },
+	{ "daemon", WRAP_ARGV, WRAP_POWER, 0, NULL,
+	    "+ n=A o=W O=W E=W --name=A --output=W --stdout=W --stderr=W "
+	    "--errlog=W --dbglog=W D=A --chdir=A u=A" },
+	{ "daemonize", WRAP_ARGV, WRAP_POWER, 0, NULL,
+	    "+ c=A o=W e=W p=W l=W u=A E=A" },
+	{ "foot", WRAP_ARGV, WRAP_OWN, 0, NULL, "+ e=F" },
+	{ "gnome-terminal", WRAP_ARGV, WRAP_OWN, 0, "--", "+" },
+	{ "gnome-terminal", WRAP_ARGV, WRAP_OWN, 99, NULL,
+	    "e=X --command=X x=D --execute=D" },
+	{ "kitty", WRAP_ARGV, WRAP_OWN, 0, NULL, "+ e=F" },
+	{ "konsole", WRAP_ARGV, WRAP_OWN, 99, NULL, "e=D" },
+	{ "sem", WRAP_SHELL, WRAP_LISTED, 0, NULL,
+	    "+ j=A --jobs=A --id=A --timeout=A --fg=F --wait=F u=F" },
+	{ "softlimit", WRAP_ARGV, 0, 0, NULL,
+	    "+ a=A c=A d=A f=A l=A m=A o=A p=A r=A s=A t=A" },
+	{ "trickle", WRAP_ARGV, WRAP_POWER, 0, NULL,
+	    "+ d=A u=A w=A t=A l=A n=A L=A" },
+	{ "xterm", WRAP_ARGV, WRAP_OWN, 99, NULL, "e=D -e=D" },
+	{ "x-terminal-emulator", WRAP_ARGV, WRAP_OWN, 99, NULL, "e=D" },
+
+	/* with the settings or secrets of an environment */
+	{ "aws-vault", WRAP_ARGV, WRAP_OWN, 1, "exec", "+ d=A --duration=A" },
+	{ "bun", WRAP_ARGV, WRAP_OWN, 0, "x", "+" },
+	{ "chamber", WRAP_ARGV, WRAP_OWN, 1, "exec", "+" },
+	{ "devbox", WRAP_ARGV, WRAP_OWN, 0, "run", "+ c=A" },
+	{ "envchain", WRAP_ARGV, WRAP_OWN, 1, NULL, "+" },
+	{ "fnm", WRAP_ARGV, WRAP_OWN, 0, "exec", "+ --using=A" },
+	{ "guix", WRAP_ARGV, WRAP_OWN, 99, "shell", "" },
+	{ "infisical", WRAP_ARGV, WRAP_OWN, 0, "run", "+ --command=X" },
+	{ "ip", WRAP_ARGV, WRAP_PRIV, 1, "netns exec", "+" },
+	{ "mamba", WRAP_ARGV, WRAP_OWN, 0, "run", "+ n=A p=A --name=A" },
+	{ "micromamba", WRAP_ARGV, WRAP_OWN, 0, "run", "+ n=A p=A --name=A" },
+	{ "mise", WRAP_ARGV, WRAP_OWN, 0, "exec", "+ c=X --command=X" },
+	{ "mise", WRAP_ARGV, WRAP_OWN, 0, "x", "+ c=X --command=X" },
+	{ "mix", WRAP_SHELL, WRAP_OWN, 0, "cmd", "+" },
+	{ "nvm", WRAP_ARGV, WRAP_OWN, 1, "exec", "+ --silent=F" },
+	{ "op", WRAP_ARGV, WRAP_OWN, 0, "run", "+ --env-file=L" },
+	{ "sops", WRAP_SHELL, WRAP_OWN, 1, "exec-env", "+" },
+	{ "sops", WRAP_SHELL, WRAP_OWN, 1, "exec-file", "+" },
+
 	/* another user, another machine, another root */
 	{ "at", WRAP_SH, WRAP_PRIV, 99, NULL, "f=A q=A" },
 	{ "batch", WRAP_SH, WRAP_PRIV, 99, NULL, "" },
@@ -295,7 +401,7 @@ static const struct wrapper wrappers[] = {
 	{ "setpriv", WRAP_ARGV, WRAP_PRIV, 0, NULL,
 	    "+ --reuid=A --regid=A --groups=A" },
 	{ "ssh", WRAP_SHELL, WRAP_PRIV, 1, NULL,
-	    "+ B=A b=A c=A D=A E=W e=A F=A I=Q i=A J=A L=A l=A m=A O=A o=Q "
+	    "+ B=A b=A c=A D=A E=W e=A F=Q I=Q i=A J=A L=A l=A m=A O=A o=Q "
 	    "p=A Q=A R=A S=A W=A w=A 4=F 6=F A=F a=F C=F f=F G=F g=F K=F "
 	    "k=F M=F N=F n=F q=F s=F T=F t=F V=F v=F X=F x=F Y=F y=F" },
 	{ "capsh", WRAP_ARGV, WRAP_PRIV, 99, NULL, "" },
