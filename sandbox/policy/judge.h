@@ -16,8 +16,9 @@
  *   - built in, always asked for: what can't be parsed; shell text that is
  *     computed or comes through a pipe; another user or machine (sudo, ssh);
  *     git's ways around hooks (--no-verify, core.hooksPath), of throwing work
- *     away (reset --hard, clean -f, push --force) and of naming programs (-c
- *     core.pager=, --upload-pack).
+ *     away (reset --hard, clean -f, checkout -f, restore ., stash drop, branch
+ *     -D, push --force) and of naming programs (-c core.pager=,
+ *     --upload-pack).
  *   - where any rule could be against it: an alias that the text may use, and
  *     text in variables, prompts and lists that the shell runs by itself.
  *   - an allow rule covers the innermost command. Its stars cover no option

@@ -243,6 +243,12 @@ assign_command(struct piece *p, const struct sh_word *w)
 		file.len = strlen(file.text);
 		judge_write(p->j, &file, p->src, p->src_len);
 	}
+	/* as "git -c core.hooksPath=..." is */
+	if (rule_star("GIT_CONFIG_KEY_*", name, true) && git_key_runs(eq + 1))
+		piece_found(
+		    p, FIND_ASK, UNSPELLED, "git's setting %.80s", eq + 1);
+	if (strcmp(name, "GIT_CONFIG_PARAMETERS") == 0)
+		piece_found(p, FIND_ASK, UNSPELLED, "%s", name);
 	if (strcmp(name, "ENV") == 0 || strcmp(name, "BASH_ENV") == 0) {
 		file.text += eq + 1 - w->text;
 		file.len = strlen(file.text);

@@ -22,6 +22,8 @@ is_harmless(const char *key, const char *value)
 		return value[0] != '!';
 	if (strncasecmp(key, "core.hookspath", 14) == 0)
 		return false;
+	if (strncasecmp(key, "clean.", 6) == 0)
+		return strcasecmp(value, "true") == 0;
 	return text_is_one_of(value, plain, nitems(plain));
 }
 
@@ -294,6 +296,7 @@ special_git(const struct call *c)
 	git_stores(c);
 	git_writes(c);
 	git_others(c);
+	git_lost(c);
 	if (strcmp(c->w[1].text, "config") == 0) {
 		git_config(c);
 		return true;

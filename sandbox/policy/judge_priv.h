@@ -245,6 +245,8 @@ bool special_java(const struct call *c);
 bool special_pytest(const struct call *c);
 bool special_gdb(const struct call *c);
 void git_others(const struct call *c);
+/* judge_lost.c: work is thrown away. */
+void git_lost(const struct call *c);
 
 /* judge_made.c: files that programs name by themselves. */
 /* Which one is not known: as strict as any. */

@@ -82,7 +82,7 @@ git_key_runs(const char *key)
 		"man.*.cmd", "web.browser", "help.browser", "instaweb.*",
 		"init.templatedir", "submodule.*.update",
 		"interactive.difffilter", "trailer.*.command", "trailer.*.cmd",
-		"hook.*", "imap.tunnel" };
+		"clean.requireforce", "hook.*", "imap.tunnel" };
 	char low[128];
 	size_t i, len = strlen(key);
 
