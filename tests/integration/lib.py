@@ -30,6 +30,8 @@ BUILD = os.environ.get("FORAY_BUILD") or os.path.join(TESTS, "../build")
 FORAY = os.path.abspath(os.environ.get("FORAY") or
                         os.path.join(BUILD, "foray"))
 PROGRAMS = ("foray", "foray-host", "foray-worker")
+# First in a box: behind a version manager's shims a python3 takes ten times as
+# long to start. honest.py takes PATH as it is.
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 NAMESPACES = ("user", "pid", "mnt", "net", "ipc", "uts")
 OTHER_UID = 61999  # of nobody; only to be some ordinary user
@@ -318,7 +320,8 @@ class Box:
         self.env = dict(os.environ, HOME=self.home, XDG_STATE_HOME=self.state,
                         XDG_CACHE_HOME=self.cache, LC_ALL="C.UTF-8",
                         GIT_CONFIG_NOSYSTEM="1",
-                        PYTHONDONTWRITEBYTECODE="1")
+                        PYTHONDONTWRITEBYTECODE="1",
+                        PATH=SYSTEM_PATH + ":" + os.environ.get("PATH", ""))
         for name in ("XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "FORAY_DEBUG",
                      "NODE_TEST_CONTEXT"):
             self.env.pop(name, None)
