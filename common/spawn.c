@@ -192,6 +192,9 @@ started(struct run *r)
 	return n == (ssize_t)sizeof code ? code : -EIO;
 }
 
+/* The child runs in our memory, of which it changes nothing, until the program
+ * does: to copy the page tables of a large process takes longer than most
+ * programs that it starts. */
 static int
 fork_child(struct run *r, const char *path, char *const *env)
 {
@@ -200,7 +203,7 @@ fork_child(struct run *r, const char *path, char *const *env)
 	/* No handler of ours may run in the child. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
-	r->pid = fork();
+	r->pid = vfork();
 	if (r->pid == 0)
 		child(r, path, env);
 	sigprocmask(SIG_SETMASK, &old, NULL);

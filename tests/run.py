@@ -22,9 +22,15 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
 LIMIT = 600
-# These come at the end, one for each processor at most: they kill at moments
-# that they time.
+# These come at the end, when no more tests run at once than there are
+# processors: they kill at moments that they time. BESIDE are those that fill
+# the rest of the time then.
 ALONE = ("interrupt", "kill_some")
+BESIDE = "unit/test_agent_"
+# The longest, by seconds, come first: none is left over at the end.
+LONGEST = ("fleet_keys", "models", "fleet_bad", "inputs", "hooks", "monitor",
+           "network", "limits", "gate", "endings", "batch", "fleet_supply",
+           "builtin_pass", "container", "reproduce", "narrow")
 
 
 def find(build, long):
@@ -51,6 +57,13 @@ def find(build, long):
         run = ["sh"] if ext == ".sh" else [sys.executable]
         tests.append(("integration/" + stem, run + [os.path.join(folder, name)]))
     return tests
+
+
+def order(name):
+    """For sorted(): integration tests before the others, which are short."""
+    group, stem = name.split("/")
+    return (group != "integration",
+            LONGEST.index(stem) if stem in LONGEST else len(LONGEST))
 
 
 def run_one(name, argv, build, limit):
@@ -88,7 +101,7 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--build", default="build")
     ap.add_argument("--long", action="store_true")
-    ap.add_argument("-j", type=int, default=2 * (os.cpu_count() or 1))
+    ap.add_argument("-j", type=int, default=2 * (os.cpu_count() or 1) + 1)
     ap.add_argument("--times", metavar="FILE")
     ap.add_argument("names", nargs="*")
     args = ap.parse_args()
@@ -118,15 +131,16 @@ def main():
             failures.append((name, outcome, text))
 
     alone = [t for t in tests if args.long or os.path.basename(t[0]) in ALONE]
+    alone += [t for t in tests if t not in alone and t[0].startswith(BESIDE)]
     shared = [t for t in tests if t not in alone]
     with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
-        # The longest first, so that none is left over at the end.
         jobs = {pool.submit(run_one, n, a, build, limit): n for n, a in
-                sorted(shared, key=lambda t: not t[0].startswith("integ"))}
+                sorted(shared, key=lambda t: order(t[0]))}
         for job in concurrent.futures.as_completed(jobs):
             report(jobs[job], job.result())
     # The long ones have the machine for themselves.
-    with concurrent.futures.ThreadPoolExecutor(1 if args.long else 2) as pool:
+    with concurrent.futures.ThreadPoolExecutor(
+            1 if args.long else max(2, os.cpu_count() or 1)) as pool:
         jobs = {pool.submit(run_one, n, a, build, limit): n for n, a in alone}
         for job in concurrent.futures.as_completed(jobs):
             report(jobs[job], job.result())

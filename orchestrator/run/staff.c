@@ -172,8 +172,9 @@ staff_run(struct run *r, const char *cache, struct err *e)
 	o.own_hosts = network_own(r->network);
 	o.want.labels = &r->o.labels;
 	o.want.memory_mib = limits_memory_mib(&r->profile);
-	/* One more, so that a verification never waits. */
-	o.slots = r->o.workers + 1;
+	/* One more, so that a verification never waits; a single tool is
+	 * followed by none, and a spare worker would be started in its slot. */
+	o.slots = r->o.workers + (r->o.tool == NULL);
 	if (o.slots > RUN_MAX_WORKERS)
 		o.slots = RUN_MAX_WORKERS;
 	(void)((rc = fleet_begin(r, &o, e)) < 0 ||

@@ -9,17 +9,76 @@
         lib.equal(s.errors(), "", "the server itself is fine")
 
 Options are those of server.py, with _ for -. The server ends with the test,
-however that ends: its stdin is a pipe of ours.
+however that ends: its stdin is a pipe of ours. It is forked: to start Python
+and load asyncio takes longer than most of what it is asked.
 """
 import json
 import os
-import subprocess
+import signal
 import sys
 import tempfile
 import time
+import traceback
 import urllib.request
 
-SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "server.py")
+sys.path.insert(1, os.path.dirname(os.path.abspath(__file__)))
+import server  # noqa: E402
+
+
+class Process:
+    """server.py ARGS in a process of its own."""
+
+    def __init__(self, args, stderr):
+        reading, writing = os.pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.pid, self.status = os.fork(), None
+        if self.pid == 0:
+            self.child(args, reading, stderr)
+        os.close(reading)
+        self.stdin = os.fdopen(writing, "wb")
+
+    @staticmethod
+    def child(args, stdin, stderr):
+        status = 1
+        try:
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+                signal.signal(number, signal.SIG_DFL)
+            os.dup2(stdin, 0)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.dup2(stderr.fileno(), 2)
+            os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+            # Another thread may have held the locks of the old ones.
+            sys.stdout, sys.stderr = open(1, "w"), open(2, "w", buffering=1)
+            server.main(args)
+            status = 0
+        except SystemExit as e:
+            status = e.code
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+
+    def poll(self):
+        """Whether it has ended."""
+        if self.status is None:
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:
+                pid, status = self.pid, 0
+            self.status = status if pid else None
+        return self.status
+
+    def wait(self, seconds):
+        """Whether it ended within that time."""
+        end = time.monotonic() + seconds
+        while self.poll() is None and time.monotonic() < end:
+            time.sleep(0.002)
+        return self.status is not None
+
+    def signal(self, number):
+        if self.poll() is None:
+            os.kill(self.pid, number)
 
 
 class FakeServer:
@@ -31,8 +90,8 @@ class FakeServer:
             with open(self.path("script.json"), "w", encoding="utf-8") as f:
                 json.dump(script, f)
             script = self.path("script.json")
-        self.args = [sys.executable, "-B", SERVER, "--until-eof", "--script",
-                     script, "--port-file", self.path("port")]
+        self.args = ["--until-eof", "--script", script, "--port-file",
+                     self.path("port")]
         for name, value in options.items():
             if value is not None:
                 self.args += ["--" + name.replace("_", "-"), str(value)]
@@ -53,9 +112,7 @@ class FakeServer:
         if os.path.exists(self.path("port")):
             os.unlink(self.path("port"))
         with open(self.path("stderr"), "ab") as err:
-            self.process = subprocess.Popen(
-                self.args + ["--port", str(port)], stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL, stderr=err)
+            self.process = Process(self.args + ["--port", str(port)], err)
         self.port = self.wait_port(time.monotonic() + 20)
 
     def wait_port(self, end):
@@ -70,12 +127,10 @@ class FakeServer:
     def stop(self):
         """Ends it; what is under way is broken off."""
         self.process.stdin.close()
-        self.process.terminate()
-        try:
-            self.process.wait(5)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        self.process.signal(signal.SIGTERM)
+        if not self.process.wait(5):
+            self.process.signal(signal.SIGKILL)
+            self.process.wait(60)
 
     def base(self, api="openai"):
         """For OPENAI_BASE_URL, or ANTHROPIC_BASE_URL ("anthropic")."""

@@ -480,7 +480,7 @@ def usage_instead(how, usage):
 # --------------------------------------------------------------------- main
 
 
-def parse_options():
+def parse_options(args):
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     p.add_argument("--script", required=True)
@@ -504,7 +504,7 @@ def parse_options():
     p.add_argument("--keep", type=int, default=200, help="bodies at most")
     p.add_argument("--until-eof", action="store_true",
                    help="end when stdin does")
-    return p.parse_args()
+    return p.parse_args(args)
 
 
 def tell_port(path, port):
@@ -530,6 +530,10 @@ async def serve(options, played):
     await server.stopping.wait()
 
 
-if __name__ == "__main__":
-    given = parse_options()
+def main(args):
+    given = parse_options(args)
     asyncio.run(serve(given, script.load(given.script)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

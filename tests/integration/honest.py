@@ -350,6 +350,8 @@ def main():
     for uid in lib.users("root"):
         who = lib.user_name(uid)
         with lib.Box(uid) as box:
+            if uid is None:
+                box.env["PATH"] = os.environ["PATH"]
             for name in JOBS:
                 if not chosen or name in chosen:
                     one(box, who, name)

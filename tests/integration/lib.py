@@ -14,6 +14,7 @@ import functools
 import hashlib
 import json
 import os
+import select
 import shlex
 import shutil
 import signal
@@ -30,6 +31,8 @@ BUILD = os.environ.get("FORAY_BUILD") or os.path.join(TESTS, "../build")
 FORAY = os.path.abspath(os.environ.get("FORAY") or
                         os.path.join(BUILD, "foray"))
 PROGRAMS = ("foray", "foray-host", "foray-worker")
+# First in a box: behind a version manager's shims a python3 takes ten times as
+# long to start. honest.py takes PATH as it is.
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 NAMESPACES = ("user", "pid", "mnt", "net", "ipc", "uts")
 OTHER_UID = 61999  # of nobody; only to be some ordinary user
@@ -171,6 +174,21 @@ def wait_until(condition, seconds, step=0.02):
         time.sleep(step)
 
 
+def exit_status(process, seconds):
+    """A Popen's, at once when it ends: wait() with a time limit looks every 50
+    ms. None: the time is over."""
+    if process.poll() is None:
+        try:
+            fd = os.pidfd_open(process.pid)
+        except ProcessLookupError:
+            return process.wait()  # another thread has just taken it
+        poll = select.poll()
+        poll.register(fd, select.POLLIN)
+        poll.poll(seconds * 1000)
+        os.close(fd)
+    return process.poll()
+
+
 def left_alive(group=None, seconds=2.0):
     """Those of group (default: all descendants) that live on after that time."""
     def rest():
@@ -287,12 +305,10 @@ class Live:
 
     def wait(self, seconds):
         """The Result; status None when it had to be killed."""
-        try:
-            status = self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
+        status = exit_status(self.process, seconds)
+        if status is None:
             self.process.kill()
             self.process.wait()
-            status = None
         self.reader.join(5)
         self.err.seek(0)
         return Result(self.args, status, b"".join(self.lines), self.err.read(),
@@ -318,7 +334,8 @@ class Box:
         self.env = dict(os.environ, HOME=self.home, XDG_STATE_HOME=self.state,
                         XDG_CACHE_HOME=self.cache, LC_ALL="C.UTF-8",
                         GIT_CONFIG_NOSYSTEM="1",
-                        PYTHONDONTWRITEBYTECODE="1")
+                        PYTHONDONTWRITEBYTECODE="1",
+                        PATH=SYSTEM_PATH + ":" + os.environ.get("PATH", ""))
         for name in ("XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "FORAY_DEBUG",
                      "NODE_TEST_CONTEXT"):
             self.env.pop(name, None)
@@ -421,12 +438,10 @@ class Box:
         began = time.monotonic()
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             p = self.popen(args, stdout=out, stderr=err, **more)
-            try:
-                status = p.wait(timeout)
-            except subprocess.TimeoutExpired:
+            status = exit_status(p, timeout)
+            if status is None:
                 p.kill()
                 p.wait()
-                status = None
             out.seek(0)
             err.seek(0)
             return Result(args, status, out.read(), err.read(),

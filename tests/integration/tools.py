@@ -2,8 +2,10 @@
 """Each tool by `foray tool`: what it does, what it refuses, and that the tree
 changes with --apply only."""
 import concurrent.futures
+import contextlib
 import json
 import os
+import sqlite3
 
 import lib
 
@@ -222,6 +224,11 @@ def applied(box):
     r = box.tool(repo, "edit_file", {"path": "src/a.py", "old": "a - b",
                                      "new": "a + b"}, "--apply")
     lib.equal(r.status, 0, "--apply", r)
+    db = sqlite3.connect("file:%s/run.db?mode=ro" % box.runs()[-1], uri=True)
+    with contextlib.closing(db):
+        up = db.execute("SELECT body FROM event WHERE name = 'host_up'")
+        lib.equal([json.loads(row[0])["slots"] for row in up], [1],
+                  "one slot: no second worker is started for one tool")
     changed = [c for c in lib.differences(before, lib.fingerprint(repo))
                if c != b"src"]
     lib.equal(changed, [b"src/a.py"], "--apply changes that file alone")
