@@ -2,6 +2,7 @@
 """More than one host: labels, what the run still wants, drain, idle hosts.
 
 They are on this machine and reach the run at the socket of its own host."""
+import json
 import os
 import re
 import signal
@@ -165,7 +166,35 @@ def idle(box):
         lib.equal(r.status, 2, "%r is none of a host" % bad, r)
 
 
+def stalled(box):
+    """The machine's own host stands still until it is given up, its workers at
+    work. It comes back: they are ended, and nothing is given to a slot that is
+    theirs."""
+    held = os.path.join(box.dir, "held")
+    lib.write(held, "")
+    lib.write(os.path.join(box.home, ".config/foray/settings.json"), json.dumps(
+        {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{
+            "type": "command", "timeout": 600, "command":
+            "while [ -e %s ]; do sleep 0.05; done" % held}]}]}}))
+    run = box.start(box.repo("stalled", lib.SMALL), "-t", lib.SMALL_TEST, "-n",
+                    "2")
+    lib.check(run.wait_event("hook", 30), "a worker is at work", run.events())
+    hosts = [p for p in lib.descendants(run.pid) if p.name == "foray-host"]
+    for number, event, n in ((signal.SIGSTOP, "host_down", 1),
+                             (signal.SIGCONT, "host_up", 2)):
+        for p in hosts:
+            os.kill(p.pid, number)
+        lib.check(run.wait_event(event, 30, n), event, run.events())
+    os.unlink(held)
+    r = run.wait(90)
+    lib.equal(r.status, 0, "fixed after it was lost", r)
+    lib.equal([e for e in r.all("worker_gone") if e["reason"] == "full"], [],
+              "it was never asked for more than it has", r)
+
+
 with lib.Box() as box:
+    stalled(box)
+    os.unlink(os.path.join(box.home, ".config/foray/settings.json"))
     labels(box)
     twice(box)
     idle(box)
