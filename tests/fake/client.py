@@ -56,7 +56,7 @@ class FakeServer:
             self.process = subprocess.Popen(
                 self.args + ["--port", str(port)], stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL, stderr=err)
-        self.port = self.wait_port(time.monotonic() + 20)
+        self.port = self.wait_port(time.monotonic() + 120)
 
     def wait_port(self, end):
         while not os.path.exists(self.path("port")):
@@ -72,7 +72,7 @@ class FakeServer:
         self.process.stdin.close()
         self.process.terminate()
         try:
-            self.process.wait(5)
+            self.process.wait(30)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -102,7 +102,7 @@ class FakeServer:
         url = "http://127.0.0.1:%d%s" % (self.port, path)
         opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({}))
-        with opener.open(url, timeout=20) as f:
+        with opener.open(url, timeout=120) as f:
             return json.load(f)
 
     def log(self):

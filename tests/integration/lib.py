@@ -8,6 +8,9 @@
 
 Every process that foray leaves behind becomes ours (child subreaper), so that
 descendants() finds it however it was forked.
+
+Limits are said in seconds of a machine that is idle, and stretched by BUSY: who
+waits for what must come is done when it comes, and nobody else.
 """
 import ctypes
 import functools
@@ -34,6 +37,7 @@ SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 NAMESPACES = ("user", "pid", "mnt", "net", "ipc", "uts")
 OTHER_UID = 61999  # of nobody; only to be some ordinary user
 SKIPPED = 77
+BUSY = 6  # so much slower is one where much else runs, or more
 
 PR_SET_CHILD_SUBREAPER = 36
 libc = ctypes.CDLL(None, use_errno=True)
@@ -163,12 +167,18 @@ def descendants(top=None):
 
 def wait_until(condition, seconds, step=0.02):
     """The condition's last value: true before the time is over, or false."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * BUSY
     while True:
         value = condition()
         if value or time.monotonic() > end:
             return value
         time.sleep(step)
+
+
+def soon(took, seconds):
+    """Was it over in time? What it must not have waited for takes longer than
+    that on any machine: ten times as long, better for ever."""
+    return took is not None and took < seconds * BUSY
 
 
 def left_alive(group=None, seconds=2.0):
@@ -278,6 +288,8 @@ class Live:
         """The events of that name once there are so many, else []."""
         wait_until(lambda: len(self.events(name)) >= number or
                    self.process.poll() is not None, seconds)
+        if self.process.poll() is not None:  # its last words may be on their way
+            self.reader.join(5 * BUSY)
         found = self.events(name)
         return found if len(found) >= number else []
 
@@ -288,12 +300,12 @@ class Live:
     def wait(self, seconds):
         """The Result; status None when it had to be killed."""
         try:
-            status = self.process.wait(seconds)
+            status = self.process.wait(seconds * BUSY)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
             status = None
-        self.reader.join(5)
+        self.reader.join(5 * BUSY)
         self.err.seek(0)
         return Result(self.args, status, b"".join(self.lines), self.err.read(),
                       time.monotonic() - self.began)
@@ -422,7 +434,7 @@ class Box:
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             p = self.popen(args, stdout=out, stderr=err, **more)
             try:
-                status = p.wait(timeout)
+                status = p.wait(timeout * BUSY)
             except subprocess.TimeoutExpired:
                 p.kill()
                 p.wait()
