@@ -17,6 +17,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -37,11 +38,22 @@ SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 NAMESPACES = ("user", "pid", "mnt", "net", "ipc", "uts")
 OTHER_UID = 61999  # of nobody; only to be some ordinary user
 SKIPPED = 77
+# What a person or a CI may have set, and a test does not expect: keys and models
+# of theirs, a proxy, the repository of a hook.
+FOREIGN = re.compile("XDG_(RUNTIME_DIR|CONFIG_HOME)$|NODE_TEST_CONTEXT$|GIT_|"
+                     "OPENAI_|ANTHROPIC_|FORAY_(?!BUILD$|USERS$|SANDBOX_)|"
+                     "(?i:[a-z]+_proxy)$")
 BUSY = 6  # so much slower is one where much else runs, or more
 
 PR_SET_CHILD_SUBREAPER = 36
 libc = ctypes.CDLL(None, use_errno=True)
 libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+# Who starts us in the background may have them ignored, and so would all that we
+# start: a shell can't even trap them then.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=1:abort_on_error=0")
 os.environ.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
@@ -329,11 +341,10 @@ class Box:
             os.makedirs(path)
         self.env = dict(os.environ, HOME=self.home, XDG_STATE_HOME=self.state,
                         XDG_CACHE_HOME=self.cache, LC_ALL="C.UTF-8",
-                        GIT_CONFIG_NOSYSTEM="1",
                         PYTHONDONTWRITEBYTECODE="1")
-        for name in ("XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "FORAY_DEBUG",
-                     "NODE_TEST_CONTEXT"):
-            self.env.pop(name, None)
+        for name in [n for n in self.env if FOREIGN.match(n)]:
+            del self.env[name]
+        self.env["GIT_CONFIG_NOSYSTEM"] = "1"
         write(os.path.join(self.home, ".gitconfig"),
               "[user]\n\tname = T\n\temail = t@localhost\n")
         self.mine = []  # Popen objects
