@@ -388,6 +388,22 @@ class Box:
                 p.wait()
         shutil.rmtree(self.dir, ignore_errors=True)
 
+    def hold(self):
+        """What runs from now on waits at its first tool call, for a test to
+        act while it is at work; until release()."""
+        held = os.path.join(self.dir, "held")
+        settings = os.path.join(self.home, ".config/foray/settings.json")
+        write(held, "")
+        write(settings, json.dumps({"hooks": {"PreToolUse": [{
+            "matcher": "*", "hooks": [{
+                "type": "command", "timeout": 600, "command":
+                "while [ -e %s ]; do sleep 0.05; done" % held}]}]}}))
+        self.own()
+
+    def release(self):
+        os.unlink(os.path.join(self.dir, "held"))
+        os.unlink(os.path.join(self.home, ".config/foray/settings.json"))
+
     # -- repositories
 
     def repo(self, name, files, git=True):
