@@ -531,7 +531,7 @@ class World:
             watch = Watch(p.pid, [r[0] for r in rows], self.seen_victim) \
                 if watch else None
             try:
-                status = p.wait(60)
+                status = p.wait(60 * lib.BUSY)
             except subprocess.TimeoutExpired:
                 lib.end_all(p.pid)
                 p.kill()
