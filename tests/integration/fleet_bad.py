@@ -93,7 +93,10 @@ def floods(box):
         host = f.host("--name", "good", log=box.dir + "/floods.log")
         r = f.finish("flood %d" % kind)
         gone = [e["reason"] for e in r.all("worker_gone")]
-        lib.check(gone and gone[0] == "flood", "flood %d: why" % kind, gone)
+        # So slowly read that it is no flood, it is cut off: it reads nothing.
+        # Without an end to it 20,000 acts would be on record.
+        lib.check(gone and gone[0] in ("flood", "host lost"),
+                  "flood %d: why" % kind, gone)
         lines = lib.read(box.runs()[-1] + "/audit.jsonl").count("\n")
         lib.check(lines < 15000, "flood %d: what is kept" % kind, lines)
         lib.equal(len([x for x in r.err.splitlines() if "flood" in x]) < 8,
