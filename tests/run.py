@@ -21,7 +21,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
-LIMIT = 600
+LIMIT = 900  # of a test that hangs
 # These come at the end, when no more tests run at once than there are
 # processors: they kill at moments that they time. BESIDE are those that fill
 # the rest of the time then.

@@ -234,7 +234,7 @@ add_host(struct hosts *hs, const struct origin *o, const struct msg_hello *m)
 	hosts_was_faulty(h);
 	TAILQ_INSERT_TAIL(&hs->list, h, entry);
 	/* Given up long ago, or by an orchestrator before us. */
-	for (size_t i = 0; h->is_remote && i < m->workers.n; i++)
+	for (size_t i = 0; i < m->workers.n; i++)
 		hosts_ghost(h, m->workers.v[i]);
 	hs->ops->up(h, hs->ctx);
 }

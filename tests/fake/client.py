@@ -113,7 +113,7 @@ class FakeServer:
             os.unlink(self.path("port"))
         with open(self.path("stderr"), "ab") as err:
             self.process = Process(self.args + ["--port", str(port)], err)
-        self.port = self.wait_port(time.monotonic() + 20)
+        self.port = self.wait_port(time.monotonic() + 120)
 
     def wait_port(self, end):
         while not os.path.exists(self.path("port")):
@@ -128,7 +128,7 @@ class FakeServer:
         """Ends it; what is under way is broken off."""
         self.process.stdin.close()
         self.process.signal(signal.SIGTERM)
-        if not self.process.wait(5):
+        if not self.process.wait(30):
             self.process.signal(signal.SIGKILL)
             self.process.wait(60)
 
@@ -157,7 +157,7 @@ class FakeServer:
         url = "http://127.0.0.1:%d%s" % (self.port, path)
         opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({}))
-        with opener.open(url, timeout=20) as f:
+        with opener.open(url, timeout=120) as f:
             return json.load(f)
 
     def log(self):

@@ -139,7 +139,7 @@ def take(raw):
     return n, rest
 
 
-def connect(port, host="127.0.0.1", mechanism=b"CURVE", seconds=10):
+def connect(port, host="127.0.0.1", mechanism=b"CURVE", seconds=60):
     s = socket.create_connection((host, port), seconds)
     s.sendall(greeting(mechanism))
     exactly(s, 64)
@@ -260,7 +260,7 @@ def profile_of(start):
     ready = b"\5READY\x0bSocket-Type\0\0\0\6ROUTER\x08Identity\0\0\0\0"
     s.sendall(frame(ready, 4))
     found, raw = None, b""
-    s.settimeout(20)
+    s.settimeout(120)
     while not found:
         raw += s.recv(65536)
         found = re.search(rb"profile\xd9\x40([0-9a-f]{64})", raw)

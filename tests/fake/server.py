@@ -318,7 +318,8 @@ class Server:
         if most is not None and len(self.last_second) >= most:
             status, kind, code, message = faults.INSTEAD["429"]
             raise Refused(status, message, kind, code=code,
-                          headers=[("Retry-After", "1")])
+                          headers=[("Retry-After",
+                                    self.options.retry_after or "1")])
         self.last_second.append(now)
 
     def check_model(self, req, api):

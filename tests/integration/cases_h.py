@@ -107,8 +107,10 @@ def budget(box):
 def dies(box):
     want = CASES["H-004"]["expected"]["parent_notified_within_s"]
     repo = box.repo("H-004", lib.SMALL)
-    slow = turn(call("run_command", command="sleep 2"))
-    with FakeServer(search([[slow, finish("refuted", "no")]] * 3)) as s:
+    slow, longer = (turn(call("run_command", command="sleep %d" % n))
+                    for n in (2, 1000))
+    with FakeServer(search([[one, finish("refuted", "no")]
+                            for one in (slow, longer, slow)])) as s:
         live = box.start(repo, "-t", lib.SMALL_TEST, "-n", "3", *SEARCH,
                          env=s.env())
         running = lib.wait_until(lambda: len([
@@ -119,6 +121,7 @@ def dies(box):
         explores = [e for e in live.events("assigned")
                     if e["kind"] == "explore"]
         started = {e["worker"]: e["pid"] for e in live.events("worker_started")}
+        explores.sort(key=lambda e: e["label"])
         victim = explores[1]["worker"]
         os.kill(started[victim], signal.SIGKILL)
         gone = lib.wait_until(lambda: [
@@ -184,7 +187,7 @@ def rates(box):
     lib.check("5 children" in case["script"], "H-007: as it was handed")
     repo = box.repo("H-007", lib.SMALL)
     with FakeServer(search([[finish("refuted", "no")]] * 5),
-                    per_second=1) as s:
+                    per_second=1, retry_after=2) as s:
         r = box.run(repo, "-t", lib.SMALL_TEST, "-n", "5", *SEARCH,
                     env=s.env())
         log = sorted((x for x in s.log() if x.get("api")),
@@ -196,12 +199,14 @@ def rates(box):
     refused = [x["start"] for x in log if x["status"] == 429]
     lib.check(refused, "H-007: it was too fast at first", log)
     # Those that were under way when the first was refused are no retries.
-    retries = [x["start"] for x in log if x["start"] > refused[0] + 0.5]
+    retries = [x["start"] for x in log if x["start"] > refused[0] + 1]
     close = sum(b - a < 0.05 for a, b in zip(retries, retries[1:]))
-    lib.check(close <= 0.2 * len(retries), "H-007: retries are spread", retries)
-    # Nobody asks in the second that was asked for (but for its last part).
+    # Without a spread all of a round would be: 6 of 10.
+    lib.check(close <= 0.4 * len(retries), "H-007: retries are spread", retries)
+    # Nobody asks in the two seconds that were asked for, but for their last
+    # part, and the first: a busy machine hears late of it.
     early = [t for t in (x["start"] for x in log) for f in refused
-             if f + 0.3 < t < f + 0.95]
+             if f + 1 < t < f + 1.95]
     lib.equal(early, [], "H-007: the cooldown is everybody's", log)
 
 
@@ -304,14 +309,15 @@ def histories(box):
 
 def resumable(box, name):
     """A run that was interrupted at work."""
-    repo = box.repo(name, lib.small(**{
-        "test.sh": "sleep 0.3\n" + lib.SMALL["test.sh"]}))
+    repo = box.repo(name, lib.SMALL)
+    box.hold()
     live = box.start(repo, "-t", lib.SMALL_TEST)
-    lib.check(live.wait_event("baseline", 30), name + ": it is at work",
+    lib.check(live.wait_event("hook", 30), name + ": it is at work",
               live.lines)
     live.process.kill()
     live.process.wait()
     lib.left_alive()
+    box.release()
     return os.path.basename(box.runs()[-1])
 
 
@@ -341,12 +347,14 @@ def twice(box):
     lib.check("second refused (lock)" in CASES["H-018"]["expected"]["one_of"],
               "H-018: as it was handed")
     run = resumable(box, "H-018")
+    box.hold()
     first = lib.Live(box, ["foray", "resume", "--json", run])
-    lib.check(first.wait_event("run_started", 20), "H-018: the first is there")
+    lib.check(first.wait_event("hook", 20), "H-018: the first is there")
     second = box.do("resume", "--json", run)
     lib.check(second.status == 2 and run in second.err and
               "still going on" in second.err, "H-018: the second is refused",
               second)
+    box.release()
     lib.equal(first.wait(60).status, 0, "H-018: the first is unharmed")
     for path in (glob.glob(box.runs()[-1] + "/sessions/*.jsonl") +
                  [box.runs()[-1] + "/audit.jsonl"]):

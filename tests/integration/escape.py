@@ -54,18 +54,30 @@ def show_controls(w, rows):
     """Unconfined, each attempt must come through."""
     may = (table.SAME, table.ROOT) if w.root else (table.SAME, table.USER)
     mine = [r for r in rows if control_command(r)[0] in may]
-    for row in mine:
-        row[2].reset(w)
-    run = w.control([[r[0], control_command(r)[1]] for r in mine])
-    for row in mine:
-        if row[2].hit(w, run, row[0]):
-            controls.setdefault(row[0], w.who)
-        else:
-            missing.setdefault(row[0], []).append(
-                "%s: %s" % (w.who, run.text.get(row[0])))
+    # What was over before it was seen, on a busy machine, is held for longer.
+    for w.stretch in (1, 4, 16):
+        for row in rows:
+            row[2].reset(w)
+        run = w.control([[r[0], control_command(r)[1]] for r in mine])
+        left = [r for r in mine if not row_hit(w, run, r)]
+        for row in mine:
+            if row not in left:
+                controls.setdefault(row[0], w.who)
+        mine = [r for r in left
+                if not str(run.text.get(r[0])).startswith(ABSENT)]
+        for row in left:
+            if row not in mine or w.stretch == 16:
+                missing.setdefault(row[0], []).append(
+                    "%s: %s" % (w.who, run.text.get(row[0])))
+        if not mine:
+            break
+    w.stretch = 1
     for row in rows:
         row[2].reset(w)
-    return run
+
+
+def row_hit(w, run, row):
+    return row[2].hit(w, run, row[0])
 
 
 missing = {}

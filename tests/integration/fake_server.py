@@ -77,7 +77,7 @@ def headers_of(api, key=KEY):
 def ask(server, api, body, path=None, method="POST", key=KEY, link=None,
         headers=None):
     """One request; body: an object, or bytes."""
-    c = link or http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    c = link or http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     data = body if isinstance(body, bytes) or body is None else \
         json.dumps(body).encode()
     c.request(method, path or PATHS[api], data,
@@ -494,7 +494,7 @@ def refusals_anthropic(server, req, after):
 
 
 def other_paths(server):
-    link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     for api in APIS * 2:
         r = ask(server, api, None, "/v1/models", "GET", link=link)
         lib.equal(r.json["data"][0]["id"], "fake-model", api + ": models")
@@ -731,7 +731,7 @@ def broken_off():
     is no accident."""
     script = {"turns": [{"text": "slow " * 100, "pace": 50}]}
     with FakeServer(script) as s:
-        c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=20)
+        c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=120)
         for leaves in (True, False):
             c.request("POST", PATHS["chat"], json.dumps(dict(
                 first("chat"), stream=True)), headers_of("chat"))

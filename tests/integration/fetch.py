@@ -45,7 +45,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"a beginning")
         self.wfile.flush()
-        self.server.over.wait(25)
+        self.server.over.wait(600)
 
     def do_GET(self):
         self.server.seen.append(self.path)
@@ -186,7 +186,7 @@ def large(bed):
     has(text, "was cut: it is over 1 MiB", "[1048576 bytes in all")
     began = time.monotonic()
     has(bed.get("/deep"), "nested too deeply")
-    lib.check(time.monotonic() - began < 20, "nesting takes no time")
+    lib.check(lib.soon(time.monotonic() - began, 20), "nesting takes no time")
 
 
 def redirects(bed):
@@ -208,7 +208,7 @@ def slow(bed):
     began = time.monotonic()
     bed.get("/stall", ok=False)
     took = time.monotonic() - began
-    lib.check(8 < took < 20, "a server that stalls is left", "%.1f s" % took)
+    lib.check(8 < took < 20 * lib.BUSY, "a server that stalls is left", "%.1f s" % took)
 
 
 def arguments(bed):

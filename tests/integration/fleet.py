@@ -24,7 +24,7 @@ from fake.relay import Relay  # noqa: E402
 INSIDE = "FORAY_FLEET_TEST"  # set in the namespace of the test: who we are
 PORT = 7101         # the namespace is our own
 GONE = 15.0         # orphans end: "within seconds", on a busy machine
-WHOLE = 180.0       # a run, from the last disturbance to its end
+WHOLE = 600.0       # a run, from the last disturbance to its end
 FIX = {"path": "max.sh", "old": "-lt", "new": "-gt"}
 TERMINAL = {"done", "failed", "stopped", "not tried"}
 
@@ -154,7 +154,7 @@ class Host:
     def close(self):
         """After SIGTERM."""
         try:
-            lib.equal(self.process.wait(20), 0, "%s ends" % self.name,
+            lib.equal(self.process.wait(20 * lib.BUSY), 0, "%s ends" % self.name,
                       lib.read(self.log)[-3000:])
         except subprocess.TimeoutExpired:
             lib.check(False, "%s ends in time" % self.name,

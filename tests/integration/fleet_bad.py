@@ -60,8 +60,9 @@ def alone(box):
         end(host, "alone: " + reason)
 
     # Nobody else comes.
-    f = Fleet(box, "alone-end", "--local", "0", "--wait-hosts", "2")
-    p = Pretender(f, run_profile(f), instance="h", name="hole")
+    profile = run_profile(f)
+    f = Fleet(box, "alone-end", "--local", "0", "--wait-hosts", "4")
+    p = Pretender(f, profile, instance="h", name="hole")
     reason = "start"
     answers(f, p, give_back)
     r = f.finish("alone: nobody else", 5)
@@ -92,7 +93,10 @@ def floods(box):
         host = f.host("--name", "good", log=box.dir + "/floods.log")
         r = f.finish("flood %d" % kind)
         gone = [e["reason"] for e in r.all("worker_gone")]
-        lib.check(gone and gone[0] == "flood", "flood %d: why" % kind, gone)
+        # So slowly read that it is no flood, it is cut off: it reads nothing.
+        # Without an end to it 20,000 acts would be on record.
+        lib.check(gone and gone[0] in ("flood", "host lost"),
+                  "flood %d: why" % kind, gone)
         lines = lib.read(box.runs()[-1] + "/audit.jsonl").count("\n")
         lib.check(lines < 15000, "flood %d: what is kept" % kind, lines)
         lib.equal(len([x for x in r.err.splitlines() if "flood" in x]) < 8,
@@ -104,11 +108,9 @@ def floods(box):
 def door(box):
     """What accepts hosts ends again and again: the run ends when it has none,
     and else goes on with what it has."""
-    slow = dict(lib.SMALL, **{
-        "test.sh": "if grep -q lt max.sh; then sleep 1; fi\n" +
-        lib.SMALL["test.sh"]})
     for local, status in (("0", 5), ("1", 0)):
-        f = Fleet(box, "door-" + local, "--local", local, files=slow)
+        box.hold()
+        f = Fleet(box, "door-" + local, "--local", local)
         killed = set()
 
         def kill():
@@ -118,6 +120,7 @@ def door(box):
                     os.kill(p.pid, signal.SIGKILL)
             return len(killed) > 5
         lib.check(lib.wait_until(kill, 20), "door: it is started again", killed)
+        box.release()
         r = f.finish("door, --local " + local, status)
         lib.check(r.all("door_lost"), "door: it is said", r)
         lib.check(local != "0" or "none can come in" in r.finished["reason"],
@@ -276,7 +279,7 @@ def outside(box):
 def forsaken(box, modes=("pass", "refuse")):
     """The other way round: the orchestrator is gone, what a worker had to say
     can't be said, and the host is told to end; whatever answers in its place."""
-    slow = dict(lib.SMALL, **{"test.sh": "sleep 100\n"})
+    slow = dict(lib.SMALL, **{"test.sh": "sleep 10000\n"})
     for mode in modes:
         f = Fleet(box, "forsaken-" + mode, "--local", "0", files=slow)
         relay = Relay(("127.0.0.1", 0), ("127.0.0.1", f.port))

@@ -92,7 +92,7 @@ class Fleet:
 def end(host, what, want=0, seconds=10):
     host.terminate()
     try:
-        lib.equal(host.wait(seconds), want, what + ": the host's status",
+        lib.equal(host.wait(seconds * lib.BUSY), want, what + ": the host's status",
                   lib.read(host.log))
     except Exception as e:  # it had to be killed
         host.kill()
@@ -283,16 +283,19 @@ def stays(box):
 
 def nobody(box):
     f = Fleet(box, "nobody", "--local", "0", "--wait-hosts", "1")
+    profile = run_profile(f)
     r = f.finish("nobody", 5)
     lib.check("no host has come" in r.finished["reason"], "nobody came", r)
     # One that gets nothing to do is as good as none.
     f = Fleet(box, "unfit", "--local", "0", "--wait-hosts", "4", "--label",
               "gpu")
-    host = f.host("--label", "cpu", log=box.dir + "/unfit.log")
+    # One that needs no time to start.
+    p = Pretender(f, profile, instance="u", name="unfit", labels=["cpu"])
+    p.answer(f, lambda worker, m: None)
     r = f.finish("unfit", 5)
     lib.equal(len(r.all("host_up")), 1, "one came that is not wanted", r)
     lib.check("--label" in r.finished["reason"], "that is said", r)
-    end(host, "unfit")
+    p.c.s.close()
 
 
 def strangers(box):
@@ -323,7 +326,7 @@ def strangers(box):
     c = f.client()
     s = curve.connect(f.port)
     s.sendall(c.sent)
-    s.settimeout(10)
+    s.settimeout(60)
     seen = b""
     try:
         for part in iter(lambda: s.recv(4096), b""):
@@ -339,7 +342,7 @@ def strangers(box):
     def garbage():
         while time.monotonic() < until:
             try:
-                with socket.create_connection(("127.0.0.1", f.port), 5) as g:
+                with socket.create_connection(("127.0.0.1", f.port), 60) as g:
                     for _ in range(50):
                         g.sendall(os.urandom(65536))
             except OSError:
@@ -349,10 +352,10 @@ def strangers(box):
         t.start()
     biggest = 0
     for _ in range(300):
-        socket.create_connection(("127.0.0.1", f.port), 5).close()
+        socket.create_connection(("127.0.0.1", f.port), 60).close()
     half = []
     for i in range(300):
-        s = socket.create_connection(("127.0.0.1", f.port), 5)
+        s = socket.create_connection(("127.0.0.1", f.port), 60)
         try:
             s.sendall(curve.greeting(b"CURVE")[:i % 64])
         except OSError:
@@ -431,7 +434,7 @@ def liars(box):
               "H-014: an identity of its own is refused", f.reasons())
     # A message that never ends (spike: libzmq keeps all its parts).
     c, biggest = f.client(), 0
-    c.s.settimeout(20)
+    c.s.settimeout(120)
     try:
         while True:
             c.s.sendall(b"".join(c.part(b"x" * 60000, 1) for _ in range(20)))
@@ -443,7 +446,7 @@ def liars(box):
               "%d MiB" % biggest)
     # A real one that is refused ends, and says why.
     host = f.host("--profile", "strict", log=box.dir + "/strict.log")
-    lib.equal(host.wait(20), 5, "another profile: the host's status")
+    lib.equal(host.wait(20 * lib.BUSY), 5, "another profile: the host's status")
     lib.check("refuses this host: the sandbox" in lib.read(host.log),
               "another profile: the host says why", lib.read(host.log))
     host = f.host(log=box.dir + "/liars.log")
@@ -465,7 +468,7 @@ def others(box):
 
     def join(**more):
         c = f.client()
-        c.s.settimeout(20)
+        c.s.settimeout(120)
         c.send(b"", curve.pack(dict(hello, **more)))
         welcome = curve.unpack(c.recv()[1])
         lib.equal(welcome.get("refused", ""), "", "it may join")
@@ -485,7 +488,7 @@ def others(box):
     b.s.close()
     c = join(instance="two", name="c")
     c_worker, assign = c.recv()
-    lib.check(time.monotonic() - gone < 5, "H-012: the work is given anew",
+    lib.check(lib.soon(time.monotonic() - gone, 5), "H-012: the work is given anew",
               time.monotonic() - gone)
     lib.check(f.run.wait_event("host_down", 10), "H-012: the scheduler knows")
     # Another one speaks for c's worker.
@@ -508,12 +511,12 @@ def others(box):
     d = join(instance="five", name="d")
     raw = b"".join(d.part(b"w1", 1) + d.part(curve.pack(
         {"t": 27, "what": "test"})) for _ in range(20000))
-    d.s.settimeout(60)
+    d.s.settimeout(360)
     d.s.sendall(raw)
     lib.check(f.biggest() < MEMORY_MIB, "a flood grows nothing", f.biggest())
     began = time.monotonic()
     join(instance="six", name="e").s.close()
-    lib.check(time.monotonic() - began < 5, "a flood holds up nobody",
+    lib.check(lib.soon(time.monotonic() - began, 5), "a flood holds up nobody",
               time.monotonic() - began)
     d.s.close()
     # c answers nothing. When it goes, a real host does the rest.
@@ -534,7 +537,7 @@ class Pretender:
 
     def __init__(self, f, profile, **more):
         self.c = f.client()
-        self.c.s.settimeout(20)
+        self.c.s.settimeout(120)
         self.c.send(b"", curve.pack(dict(HELLO, profile=profile, **more)))
         lib.equal(curve.unpack(self.c.recv()[1]).get("refused", ""), "",
                   "it may join")
@@ -607,7 +610,8 @@ def black_holes(box):
     for i in range(3000):
         p.say(worker, {"t": 27, "what": "test" if i % 2 else "tool_call",
                        "text": "x" * 900})
-    lib.wait_until(lambda: len(f.run.events("progress")) > 400, 20)
+    lib.wait_until(lambda: len(f.run.events("progress") +
+                               f.run.events("tool_call")) > 900, 20)
     time.sleep(1)
     f.run.signal(signal.SIGINT)
     r = f.finish("chatter", 130)
@@ -660,9 +664,11 @@ def no_fix(box):
     is no fix."""
     for path in (".git/hooks/post-commit", "sub/.GIT/x", "../up", "/tmp/x"):
         f = Fleet(box, "nofix-" + path.strip("./").replace("/", "-"),
-                  "--local", "0", "--max-time", "6")
+                  "--local", "0")
         p = Pretender(f, run_profile(f), instance="h", name="liar", slots=8)
         p.answer(f, liar(p, (EVIL % (path, path, path)).encode()))
+        f.run.wait_event("verified", 30)
+        f.run.signal(signal.SIGINT)
         r = f.run.wait(30)
         seen = r.all("verified")
         lib.check(seen and not any(e["ok"] for e in seen),
@@ -706,7 +712,7 @@ def unread(box):
         "tests/test_%04d_%s.sh" % (n, "x" * 150): "" for n in range(1000)}))
     hello = dict(HELLO, instance="u", profile=run_profile(f), name="u")
     c = f.client()
-    c.s.settimeout(20)
+    c.s.settimeout(120)
     c.send(b"", curve.pack(hello))
     c.recv()
     worker, assign = c.recv()
@@ -719,7 +725,7 @@ def unread(box):
         lib.check(False, "unread: it may be READY", f.reasons())
         return
     asked, biggest = 0, 0
-    c.s.settimeout(3)
+    c.s.settimeout(60)
     try:
         while asked * size < 2 * MEMORY_MIB << 20:
             c.s.sendall(b"".join(c.part(worker, 1) + c.part(ready)
@@ -736,7 +742,7 @@ def unread(box):
     began = time.monotonic()
     host = f.host(log=box.dir + "/unread.log")
     lib.check(f.run.wait_event("host_up", 20, 2), "unread: another comes in")
-    lib.check(time.monotonic() - began < 15, "unread: it holds up nobody")
+    lib.check(lib.soon(time.monotonic() - began, 15), "unread: it holds up nobody")
     c.s.close()
     f.finish("unread")
     end(host, "unread")
@@ -747,7 +753,7 @@ def silent(box):
     """A host that takes work and says nothing but that it lives."""
     f = Fleet(box, "silent", "--local", "0")
     c = f.client()
-    c.s.settimeout(20)
+    c.s.settimeout(120)
     c.send(b"", curve.pack(dict(HELLO, instance="s", name="s",
                                 profile=run_profile(f))))
     c.recv()
@@ -821,13 +827,13 @@ def keys_change(box):
     lib.equal([e["key"] for e in r.all("host_up")], ["late"], "it came in", r)
     end(host, "a key that comes late")
 
-    f = Fleet(box, "removed", "--local", "0", "--max-time", "60")
+    f = Fleet(box, "removed", "--local", "0", "--max-time", "600")
     hello = dict(HELLO, instance="r", profile=run_profile(f))
     c = f.client("late")
     c.send(b"", curve.pack(hello))
     lib.check(f.run.wait_event("host_up", 20), "it is in")
     box.do("keys", "remove", "late")
-    c.s.settimeout(20)
+    c.s.settimeout(120)
     lib.check(ended(c), "its key is removed: the connection ends")
     lib.check(f.refused("any more"), "and it is told", f.reasons())
     # H-015: a peer that is down, with messages for it, holds up nobody.
@@ -837,7 +843,7 @@ def keys_change(box):
     f.run.signal(signal.SIGINT)
     began = time.monotonic()
     f.finish("H-015", 130)
-    lib.check(time.monotonic() - began < 3, "H-015: the run ends in time",
+    lib.check(lib.soon(time.monotonic() - began, 3), "H-015: the run ends in time",
               time.monotonic() - began)
     host = f.host("--idle-exit", "600", log=box.dir + "/down.log")
     lib.check(lib.wait_until(lambda: "nobody answers" in lib.read(host.log),
@@ -845,7 +851,7 @@ def keys_change(box):
               "H-015: a host without an orchestrator")
     began = time.monotonic()
     end(host, "H-015")
-    lib.check(time.monotonic() - began < 3, "H-015: the host ends in time",
+    lib.check(lib.soon(time.monotonic() - began, 3), "H-015: the host ends in time",
               time.monotonic() - began)
 
 

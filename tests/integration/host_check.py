@@ -94,12 +94,12 @@ def orchestrators(box):
     r = check(box, "--connect", at, "--insecure-loopback")
     alone(r, "orchestrator", "no keys where keys are wanted")
     # Each waits for five seconds.
-    mute, none = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
+    mute, none = socket.create_server(("127.0.0.1", 0)), socket.socket()
+    none.bind(("127.0.0.1", 0))  # nobody listens there, and nobody else will
     cases = (("tcp://127.0.0.1:%d" % mute.getsockname()[1], "no handshake"),
              ("tcp://127.0.0.1:%d" % none.getsockname()[1],
               "Connection refused"),
              ("tcp://no.such.host.invalid:1", "tcp://no.such.host.invalid"))
-    none.close()
 
     def fails(end, part):
         r = check(box, "--connect", end, "--keys", keys)
@@ -111,6 +111,7 @@ def orchestrators(box):
     for t in threads:
         t.join()
     mute.close()
+    none.close()
     alone(check(box, "--connect", "ipc:///nonexistent/s"), "orchestrator",
           "no socket there")
     alone(check(box, "--keys", "/nonexistent"), "keys", "no keys")
@@ -118,7 +119,7 @@ def orchestrators(box):
     r = check(box, "--connect", at, "--keys", keys)
     alone(r, "keys", "keys that others can read")
     os.chmod(keys + "/host.secret", 0o600)
-    lib.check(socket.create_connection(("127.0.0.1", port), 5),
+    lib.check(socket.create_connection(("127.0.0.1", port), 60),
               "the run still listens")
     lib.equal(run.events("host_up"), [], "a check is no host")
     run.signal(signal.SIGINT)

@@ -84,8 +84,12 @@ class World:
     def traces(self, repo, expected=None):
         """What was reached; and all is as before again. A connection that is
         expected is waited for, others have a moment."""
-        lib.wait_until(lambda: expected in self.hits, 5 if expected in
-                       ("tcp", "docker", "abstract") else 0.2)
+        if expected in ("tcp", "docker", "abstract"):
+            lib.wait_until(lambda: expected in self.hits, 5)
+        elif expected == "process":
+            lib.wait_until(lambda: self.victim.poll() is not None, 5)
+        else:
+            time.sleep(0.2)
         with self.seen:
             found, self.hits = set(self.hits), []
         if self.victim.poll() is not None:

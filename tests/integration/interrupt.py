@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Ctrl-C at a dozen moments: status 130 within 2 s, everything gone, and the
-run can be shown."""
+"""Ctrl-C at a dozen moments: status 130 within 2 s (of an idle machine),
+everything gone, and the run can be shown."""
 import os
 import signal
 import time
@@ -27,8 +27,8 @@ def interrupt_at(box, repo, delay, number=signal.SIGINT):
     # Before it has installed anything the signal itself ends it: no run yet.
     lib.check(r.status == 130 or r.status == -number and not runs,
               what + ": status 130", r)
-    lib.check(took < 2, what + ": within 2 s (%.2f)" % took, r)
-    rest = lib.left_alive(seconds=max(0.1, 2 - took))
+    lib.check(lib.soon(took, 2), what + ": within 2 s (%.2f)" % took, r)
+    rest = lib.left_alive()
     lib.check(not rest, what + ": nothing is left", rest)
     for run in runs:
         name = os.path.basename(run)
@@ -45,14 +45,15 @@ with lib.Box() as the_box:
     whole = the_box.run(tree, "-t", TEST, "-n", "4", "--all")
     lib.check(whole.status == 0, "uninterrupted", whole)
     before = lib.fingerprint(tree), lib.mounts()
-    hits = 0
     for n in range(MOMENTS):
-        hits += interrupt_at(the_box, tree,
-                             whole.seconds * 0.9 * (n / MOMENTS) ** 1.5,
-                             signal.SIGTERM if n % 4 == 3 else signal.SIGINT)
-    lib.check(hits >= MOMENTS // 2, "half were interrupted at least", hits)
-    # A terminal sends it to the whole foreground group.
-    live_run = the_box.start(tree, "-t", TEST, "--all", start_new_session=True)
+        moment = whole.seconds * 0.9 * (n / MOMENTS) ** 1.5
+        # Earlier, when the run was over before.
+        while not interrupt_at(the_box, tree, moment, signal.SIGTERM
+                               if n % 4 == 3 else signal.SIGINT):
+            moment *= 0.7
+    # A terminal sends it to the whole foreground group; no test is waited for.
+    live_run = the_box.start(tree, "-t", "sleep 1000; " + TEST, "--all",
+                             start_new_session=True)
     live_run.wait_event("worker_started", 10)
     os.killpg(live_run.pid, signal.SIGINT)
     lib.equal(live_run.wait(5).status, 130, "SIGINT to the group")

@@ -63,7 +63,7 @@ def namespaces(live, who):
 
 def keys(box, live, who):
     """The key is in no environment, foray's own one included."""
-    control = box.popen(["sleep", "60"], env={"OPENAI_API_KEY": KEY})
+    control = box.popen(["sleep", "600"], env={"OPENAI_API_KEY": KEY})
     lib.check(lib.wait_until(lambda: KEY.encode() in
                              lib.Process(control.pid).read("environ"), 5),
               who + ": in a plain process it would be found")
@@ -83,15 +83,27 @@ def keys(box, live, who):
 
 
 def kill_one(live, who):
-    alive = {w: p for w, p in explorers(live).items()
-             if lib.descendants(p)}
-    if not lib.check(alive, who + ": a worker to kill"):
+    def one():
+        """A worker that has come up, its pid, and what is below it; stopped,
+        so that it is there until it is killed."""
+        for worker, pid in sorted(explorers(live).items()):
+            tree = lib.descendants(pid)
+            try:
+                os.kill(pid, signal.SIGSTOP)
+                outer = lib.Process(pid)
+            except OSError:  # it has just ended
+                continue
+            if outer.name == "bwrap" and any(p.is_worker() and p.alive()
+                                             for p in tree):
+                return worker, pid, lib.descendants(pid) + [outer]
+            os.kill(pid, signal.SIGCONT)
+        return None
+
+    found = lib.wait_until(one, 30)
+    if not lib.check(found, who + ": a worker to kill, in its bwrap",
+                     (explorers(live), live.lines[-5:])):
         return
-    worker, pid = sorted(alive.items())[0]
-    tree = lib.descendants(pid) + [lib.Process(pid)]
-    lib.check(tree[-1].name == "bwrap", who + ": its pid is bwrap's", tree)
-    lib.check(any(p.is_worker() for p in tree),
-              who + ": the worker is in it", tree)
+    worker, pid, tree = found
     os.kill(pid, signal.SIGKILL)
     rest = lib.left_alive(tree)
     lib.check(not rest, who + ": no descendant of a killed bwrap", rest)

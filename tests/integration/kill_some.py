@@ -51,7 +51,7 @@ def kill_host(box, repo, delay, which):
     time.sleep(delay)
     what = "foray-host %d killed at %.3f s" % (which, delay)
     found = lib.wait_until(lambda: sorted(hosts(live), key=lambda p: p.start)
-                           or live.process.poll() is not None, 5, 0.001)
+                           or live.process.poll() is not None, 60, 0.001)
     if found is True:  # the run was over
         live.wait(5)
         return 0

@@ -8,12 +8,16 @@
 
 Every process that foray leaves behind becomes ours (child subreaper), so that
 descendants() finds it however it was forked.
+
+Limits are said in seconds of a machine that is idle, and stretched by BUSY: who
+waits for what must come is done when it comes, and nobody else.
 """
 import ctypes
 import functools
 import hashlib
 import json
 import os
+import re
 import select
 import shlex
 import shutil
@@ -37,10 +41,22 @@ SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 NAMESPACES = ("user", "pid", "mnt", "net", "ipc", "uts")
 OTHER_UID = 61999  # of nobody; only to be some ordinary user
 SKIPPED = 77
+# What a person or a CI may have set, and a test does not expect: keys and models
+# of theirs, a proxy, the repository of a hook.
+FOREIGN = re.compile("XDG_(RUNTIME_DIR|CONFIG_HOME)$|NODE_TEST_CONTEXT$|GIT_|"
+                     "OPENAI_|ANTHROPIC_|FORAY_(?!BUILD$|USERS$|SANDBOX_)|"
+                     "(?i:[a-z]+_proxy)$")
+BUSY = 6  # so much slower is one where much else runs, or more
 
 PR_SET_CHILD_SUBREAPER = 36
 libc = ctypes.CDLL(None, use_errno=True)
 libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+# Who starts us in the background may have them ignored, and so would all that we
+# start: a shell can't even trap them then.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=1:abort_on_error=0")
 os.environ.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
@@ -166,7 +182,7 @@ def descendants(top=None):
 
 def wait_until(condition, seconds, step=0.02):
     """The condition's last value: true before the time is over, or false."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * BUSY
     while True:
         value = condition()
         if value or time.monotonic() > end:
@@ -187,6 +203,12 @@ def exit_status(process, seconds):
         poll.poll(seconds * 1000)
         os.close(fd)
     return process.poll()
+
+
+def soon(took, seconds):
+    """Was it over in time? What it must not have waited for takes longer than
+    that on any machine: ten times as long, better for ever."""
+    return took is not None and took < seconds * BUSY
 
 
 def left_alive(group=None, seconds=2.0):
@@ -296,6 +318,8 @@ class Live:
         """The events of that name once there are so many, else []."""
         wait_until(lambda: len(self.events(name)) >= number or
                    self.process.poll() is not None, seconds)
+        if self.process.poll() is not None:  # its last words may be on their way
+            self.reader.join(5 * BUSY)
         found = self.events(name)
         return found if len(found) >= number else []
 
@@ -305,11 +329,11 @@ class Live:
 
     def wait(self, seconds):
         """The Result; status None when it had to be killed."""
-        status = exit_status(self.process, seconds)
+        status = exit_status(self.process, seconds * BUSY)
         if status is None:
             self.process.kill()
             self.process.wait()
-        self.reader.join(5)
+        self.reader.join(5 * BUSY)
         self.err.seek(0)
         return Result(self.args, status, b"".join(self.lines), self.err.read(),
                       time.monotonic() - self.began)
@@ -333,12 +357,11 @@ class Box:
             os.makedirs(path)
         self.env = dict(os.environ, HOME=self.home, XDG_STATE_HOME=self.state,
                         XDG_CACHE_HOME=self.cache, LC_ALL="C.UTF-8",
-                        GIT_CONFIG_NOSYSTEM="1",
                         PYTHONDONTWRITEBYTECODE="1",
                         PATH=SYSTEM_PATH + ":" + os.environ.get("PATH", ""))
-        for name in ("XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "FORAY_DEBUG",
-                     "NODE_TEST_CONTEXT"):
-            self.env.pop(name, None)
+        for name in [n for n in self.env if FOREIGN.match(n)]:
+            del self.env[name]
+        self.env["GIT_CONFIG_NOSYSTEM"] = "1"
         write(os.path.join(self.home, ".gitconfig"),
               "[user]\n\tname = T\n\temail = t@localhost\n")
         self.mine = []  # Popen objects
@@ -381,6 +404,22 @@ class Box:
                 p.kill()
                 p.wait()
         shutil.rmtree(self.dir, ignore_errors=True)
+
+    def hold(self):
+        """What runs from now on waits at its first tool call, for a test to
+        act while it is at work; until release()."""
+        held = os.path.join(self.dir, "held")
+        settings = os.path.join(self.home, ".config/foray/settings.json")
+        write(held, "")
+        write(settings, json.dumps({"hooks": {"PreToolUse": [{
+            "matcher": "*", "hooks": [{
+                "type": "command", "timeout": 600, "command":
+                "while [ -e %s ]; do sleep 0.05; done" % held}]}]}}))
+        self.own()
+
+    def release(self):
+        os.unlink(os.path.join(self.dir, "held"))
+        os.unlink(os.path.join(self.home, ".config/foray/settings.json"))
 
     # -- repositories
 
@@ -438,7 +477,7 @@ class Box:
         began = time.monotonic()
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             p = self.popen(args, stdout=out, stderr=err, **more)
-            status = exit_status(p, timeout)
+            status = exit_status(p, timeout * BUSY)
             if status is None:
                 p.kill()
                 p.wait()
@@ -575,6 +614,17 @@ def small(**more):
     return dict(SMALL, **more)
 
 
+@functools.lru_cache(None)
+def own_mounts():
+    """From now on what others mount and unmount is not seen here; what foray
+    does in our namespace is."""
+    if os.geteuid() == 0 and libc.unshare(0x20000) == 0:  # CLONE_NEWNS
+        libc.mount(b"none", b"/", None, 0x4000 | 0x40000, None)  # private
+
+
 def mounts():
+    own_mounts()
     with open("/proc/self/mountinfo", encoding="utf-8") as f:
-        return f.read()
+        # An ordinary user can mount nothing in a namespace that is not theirs.
+        return "".join(line for line in f if os.geteuid() == 0 or
+                       "foray" in line)

@@ -30,7 +30,7 @@ class Host:
               for name in ("server.pub", "hosts/fleet/host.pub",
                            "hosts/fleet/host.secret")))
         self.c.handshake()
-        self.c.s.settimeout(20)
+        self.c.s.settimeout(120)
         self.say(b"", t=HELLO, protocol=1, slots=4096, cpus=2, name="many",
                  instance="many", profile=profile(box))
         self.starting, self.up, self.most = [], set(), 0
@@ -95,10 +95,10 @@ def main():
         found = run.wait_event("listening", 30)
         lib.check(found, "it listens", run)
         host = Host(box, found[0]["endpoint"])
-        until = time.monotonic() + 60
+        until = time.monotonic() + 60 * lib.BUSY
         while len(host.up) < WORKERS and time.monotonic() < until:
             # All that it is told to start, before the first is up.
-            host.c.s.settimeout(0.3 if host.starting else 20)
+            host.c.s.settimeout(0.3 if host.starting else 120)
             try:
                 host.take()
                 continue

@@ -51,12 +51,12 @@ for word in sys.argv[2:]:
 
 URLLIB = r"""
 import sys, urllib.request
-print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode(), end="")
+print(urllib.request.urlopen(sys.argv[1], timeout=60).read().decode(), end="")
 """
 
 REQUESTS = r"""
 import sys, requests
-print(requests.get(sys.argv[1], timeout=10).text, end="")
+print(requests.get(sys.argv[1], timeout=60).text, end="")
 """
 
 GO = r"""
@@ -107,8 +107,8 @@ class Bed:
 def programs(b):
     """Those that are here, as a command with URL in it."""
     all = [("urllib", "python3 lib.py URL")]
-    for name, line in (("curl", "curl -gsS -m 10 URL"),
-                       ("wget", "wget -q -T 10 -t 1 -O - URL")):
+    for name, line in (("curl", "curl -gsS -m 60 URL"),
+                       ("wget", "wget -q -T 60 -t 1 -O - URL")):
         if shutil.which(name):
             all.append((name, line))
     if b.inside("python3 -c 'import requests'").status == 0:

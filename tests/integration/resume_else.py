@@ -7,18 +7,18 @@ import sqlite3
 
 import lib
 
-SLOW = dict(lib.SMALL, **{"test.sh": "sleep 0.3\n" + lib.SMALL["test.sh"]})
-
 
 def killed(box, name):
     """(tree, run) of a run that was killed at work."""
-    repo = box.repo(name, SLOW)
+    repo = box.repo(name, lib.SMALL)
+    box.hold()
     live = box.start(repo, "-t", lib.SMALL_TEST)
-    lib.check(live.wait_event("baseline", 30), name + ": it is at work",
+    lib.check(live.wait_event("hook", 30), name + ": it is at work",
               live.lines)
     live.process.kill()
     live.process.wait()
     lib.left_alive()
+    box.release()
     return repo, box.runs()[-1]
 
 
@@ -59,7 +59,7 @@ def elsewhere(box):
 
 def full(box):
     """A disk of its own for what is on record, and it is small."""
-    repo = box.repo("full", SLOW)
+    repo = box.repo("full", lib.SMALL)
     root = os.geteuid() == 0
     state, saved = os.path.join(box.dir, "small"), os.path.join(box.dir, "kept")
     os.mkdir(state)

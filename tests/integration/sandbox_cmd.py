@@ -16,7 +16,7 @@ for family, address in ((socket.AF_INET, ("127.0.0.1", int(sys.argv[1]))),
                         (socket.AF_UNIX, sys.argv[3])):
     try:
         with socket.socket(family, socket.SOCK_STREAM) as s:
-            s.settimeout(2)
+            s.settimeout(60)
             s.connect(address)
         print("connected", address)
     except OSError as e:
@@ -207,11 +207,11 @@ def status(p):
         r = p.inside("sleep 300 & echo ready", *options)
         lib.check(r.status == 0 and "ready" in r.out,
                   p.who + ": a command that leaves something", r)
-        lib.check(r.seconds < 3, p.who + ": it returns within 3 s", r)
+        lib.check(lib.soon(r.seconds, 3), p.who + ": it returns within 3 s", r)
         rest = lib.left_alive()
         lib.check(not rest, p.who + ": and nothing is left", rest)
     r = p.inside("(setsid sh -c 'sleep 300' >/dev/null 2>&1 &) ; echo ready")
-    lib.check(r.status == 0 and r.seconds < 3, p.who + ": a daemon", r)
+    lib.check(r.status == 0 and lib.soon(r.seconds, 3), p.who + ": a daemon", r)
     killed = p.box.popen(["foray", "sandbox", "-C", p.repo, "--", "sh", "-c",
                           "sleep 300 & sleep 300"])
     lib.wait_until(lambda: len(lib.descendants()) > 4, 10)
@@ -227,14 +227,18 @@ def worker(p):
     def tool(command):
         return p.box.tool(p.repo, "run_command", {"command": command})
     live = lib.Live(p.box, ["foray", "tool", "-C", p.repo, "run_command",
-                            '{"command": "sleep 2; python3 reach.py"}'])
-    agent = lib.wait_until(lambda: [q for q in lib.descendants(live.pid)
-                                    if q.is_worker()], 10)
+                            '{"command": "sleep 7777; python3 reach.py"}'])
+    # It waits until its sleep is ended, by us.
+    waits = lib.wait_until(lambda: [q for q in lib.descendants(live.pid)
+                                    if q.name == "sleep"], 10)
+    agent = [q for q in lib.descendants(live.pid) if q.is_worker()]
     if lib.check(agent, p.who + ": there is a worker"):
         me = p.outside_too("python3 reach.py %d" % agent[-1].pid)
         # As root everything may be done; an ordinary user made the worker.
         lib.check("signal %d" % agent[-1].pid in me.out, p.who +
                   ": the worker can be signalled unconfined", me)
+    for q in waits:
+        os.kill(q.pid, signal.SIGKILL)
     r = live.wait(30)
     result = str(r.json.get("result"))
     lib.check("exit status 0" in result and "signal" in result,

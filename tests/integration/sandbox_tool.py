@@ -184,7 +184,7 @@ def signals(p):
         lib.check(r.status not in (None, 0), "%s: SIGTERM after %s s" %
                   (p.who, delay), r)
     r = p.run("sleep 300 & sleep 300", "--max-time", "1")
-    lib.check(r.status == 124 and r.seconds < 5 and "max-time" in r.err,
+    lib.check(r.status == 124 and lib.soon(r.seconds, 5) and "max-time" in r.err,
               p.who + ": --max-time", r)
     lib.check(not lib.left_alive(), p.who + ": nothing is left")
 
@@ -209,7 +209,7 @@ class Terminal:
         self.text = b""
 
     def until(self, word, seconds=20):
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * lib.BUSY
         while word not in self.text and time.monotonic() < end:
             if select.select([self.master], [], [], 0.2)[0]:
                 try:
@@ -220,7 +220,7 @@ class Terminal:
 
     def close(self):
         try:
-            status = self.process.wait(10)
+            status = self.process.wait(10 * lib.BUSY)
         except subprocess.TimeoutExpired:
             self.process.kill()
             status = None

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Several edits that pass: each is verified and named, one is kept."""
+import json
 import os
 
 import lib
@@ -63,11 +64,23 @@ def every(box, tree):
               "--all: replayed", again)
 
 
+def both(box):
+    """Each of the first two workers that come to an end waits for the other."""
+    came = os.path.join(box.dir, "came")
+    lib.write(os.path.join(box.home, ".config/foray/settings.json"), json.dumps(
+        {"hooks": {"SubagentStop": [{"matcher": "explore", "hooks": [{
+            "type": "command", "timeout": 600, "command":
+            "echo >>%s; while [ $(wc -l <%s) -lt 2 ]; do sleep 0.05; done" %
+            (came, came)}]}]}}))
+
+
 def quick(box, tree):
     """Without it: what was found by then."""
-    # Time for the other worker to find its own.
+    both(box)
     result, rest = named(box, tree, "-k", "sleep 3")
     lib.check(rest, "there are several", result)
+    lib.check(len(lib.read(os.path.join(box.dir, "came")).splitlines()) > 1,
+              "two came to an end")
     events = result.events
     first = next(i for i, e in enumerate(events) if e["event"] == "verified")
     found = {e["label"] for e in events[:first] if e["event"] == "summary" and

@@ -56,10 +56,15 @@ SLOW = "sleep 0.3; " + lib.SMALL_TEST
 
 
 def free_ports(n):
-    socks = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
-    ports = [s.getsockname()[1] for s in socks]
-    for s in socks:
-        s.close()
+    """Nobody is given those below 32768 who asks for just any."""
+    ports, port = [], 20000 + os.getpid() % 10000
+    while len(ports) < n:
+        port += 1
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+            ports.append(port)
+        except OSError:
+            pass
     return ports
 
 
@@ -184,13 +189,16 @@ def works(box, slurm):
 def drains(box, slurm):
     """What --signal does before the end of the time: no more work is taken,
     what runs is finished, and the job ends."""
+    box.hold()
     run, at, keys = box.listen(box.repo("drains", lib.SMALL), "-t", SLOW, "-n",
                                "2", "--local", "0")
     job = slurm.hosts(at, keys, sbatch=("-N1",), FORAY_COPY_KEYS="yes")
-    lib.check(run.wait_event("assigned", 30), "a worker runs",
+    lib.check(run.wait_event("hook", 30), "a worker runs",
               slurm.log(job))
     r = slurm.do("scancel", "--batch", "--signal=TERM", job)
     lib.equal(r.status, 0, "the batch script is told", r)
+    lib.wait_until(lambda: "no more work" in slurm.log(job), 20)
+    box.release()
     slurm.wait(job, ("COMPLETED",), "the drained job ends well")
     lib.check(re.search("SIGTERM: no more work is taken, [1-9]", slurm.log(job)),
               "it drained while it worked", slurm.log(job))

@@ -102,7 +102,7 @@ def works(box, top, libs):
         if p.name == "foray-host" and p.parent == host.pid:
             os.kill(p.pid, 15)
     host.terminate()
-    host.wait(10)
+    host.wait(10 * lib.BUSY)
 
 
 def install(box):

@@ -117,7 +117,7 @@ def running(t):
            {"command": "echo 'W = 4' >src/w.py"}, "exit status 0",
            patch="+W = 4")
     t.good("a command that takes too long", "run_command",
-           {"command": "echo start; sleep 60", "timeout_s": 1}, "start")
+           {"command": "echo start; sleep 600", "timeout_s": 4}, "start")
     long = t.good("much output", "run_command", {"command": "seq 1 300000"},
                   "300000", "/tmp/out-1.txt")
     lib.check(len(str(long.get("result"))) < 100000, "it is capped")

@@ -14,8 +14,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -35,6 +37,7 @@
 #include "sandbox/start.h"
 #include "sandbox/workspace.h"
 
+#define BED_TMP "/tmp/cmd"
 #define BED_MAX 64
 
 struct bed {
@@ -204,16 +207,59 @@ bed_on_msg(struct peer *p, const struct peer_addr *from, const char *worker,
 	}
 }
 
-/* Commands have /tmp/cmd of the machine as their /tmp here, not one of a
- * sandbox around the worker: one program at a time, or they write over each
- * other's files. Held until it ends. */
+static inline bool
+bed_tell(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool good = fd >= 0 && write(fd, text, strlen(text)) > 0;
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/* Commands have /tmp/cmd as their /tmp here, not one of a sandbox around the
+ * worker. In a child: a place that only it sees is there from now on. */
+static inline bool
+bed_own_tmp(void)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	char users[64], groups[64];
+
+	snprintf(users, sizeof users, "%u %u 1", uid, uid);
+	snprintf(groups, sizeof groups, "%u %u 1", gid, gid);
+	if (unshare(CLONE_NEWNS | (uid == 0 ? 0 : CLONE_NEWUSER)) < 0)
+		return false;
+	if (uid != 0 &&
+	    (!bed_tell("/proc/self/setgroups", "deny") ||
+		!bed_tell("/proc/self/uid_map", users) ||
+		!bed_tell("/proc/self/gid_map", groups)))
+		return false;
+	return mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
+	    mount("none", BED_TMP, "tmpfs", MS_NOSUID | MS_NODEV,
+		"mode=0777") == 0;
+}
+
+static bool bed_owns_tmp;
+
+/* Where that can't be it is the machine's: one program at a time, or they write
+ * over each other's files. Held until it ends. */
 static inline void
 bed_alone(void)
 {
 	static int fd = -1;
+	int status;
+	pid_t pid;
 	char *path;
 
-	if (fd >= 0)
+	if (fd >= 0 || bed_owns_tmp)
+		return;
+	(void)mkdir(BED_TMP, 0700);
+	if ((pid = fork()) == 0)
+		_exit(bed_own_tmp() ? 0 : 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if ((bed_owns_tmp = status == 0))
 		return;
 	path = xasprintf("/tmp/foray-agent-%ju.lock", (uintmax_t)geteuid());
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -474,6 +520,8 @@ bed_start_free(struct bed *b, const char *worker)
 		return pid;
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	spawn_child_clean(NULL, 0);
+	if (bed_owns_tmp && !bed_own_tmp())
+		_exit(97);
 	if (getuid() == 0 &&
 	    (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
 		setresuid(uid, uid, uid) < 0))
@@ -512,7 +560,7 @@ static inline void
 bed_run(struct bed *b)
 {
 	char *cmd, *worker = bed_worker(b);
-	uint64_t end = loop_now_ms() + 60000;
+	uint64_t end = loop_now_ms() + 400000;
 	uid_t uid = stage_uid();
 	struct err e;
 	pid_t pid;

@@ -43,7 +43,7 @@ descendants(void)
 static void
 none_left(const char *id)
 {
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 1500; i++) {
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
 		if (descendants() == 0)
@@ -93,6 +93,9 @@ check_f(const char *id, const json_t *want, const char *result)
 		    strchr(result, '\n') + 1, json_string_value(v));
 }
 
+/* What they start runs for minutes: a busy machine is no fault. */
+#define BUSY 6
+
 static uint64_t command_began, command_ms;
 
 /* The time of the call: from its message to its result. */
@@ -131,7 +134,7 @@ play_f(const char *id, const char *setup)
 	if (setup != NULL)
 		bed_has(b.results.v[1], "EDITOR");
 	check_f(id, want, b.results.v[b.results.n - 1]);
-	if (within > 0 && command_ms > (uint64_t)within * 1000)
+	if (within > 0 && command_ms > (uint64_t)within * 1000 * BUSY)
 		fail_msg("%s took %llu ms", id, (unsigned long long)command_ms);
 	none_left(id);
 	bed_close(&b);

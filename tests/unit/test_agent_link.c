@@ -348,7 +348,7 @@ test_commands(void **state)
 	    "{\"command\":\"sleep 300 & echo ready\"}");
 	bed_call(b, "run_command", /* F-004, F-005 */
 	    "{\"command\":\"echo s1; echo s2 >&2; sh -c 'sleep 300' & wait\","
-	    "\"timeout_s\":1}");
+	    "\"timeout_s\":3}");
 	bed_call(b, "run_command", /* F-007 */
 	    "{\"command\":\"read a; echo got:$a\"}");
 	bed_call(b, "run_command",
@@ -364,7 +364,7 @@ test_commands(void **state)
 	assert_string_equal(b->results.v[0], "exit status 3\nhi\n");
 	assert_string_equal(b->results.v[1], "exit status 1\n");
 	has(b->results.v[2], "exit status 0\nready\n");
-	has(b->results.v[3], "timed out after 1");
+	has(b->results.v[3], "timed out after 3");
 	has(b->results.v[3], "s1");
 	has(b->results.v[3], "s2");
 	has(b->results.v[4], "got:\n");
@@ -374,7 +374,7 @@ test_commands(void **state)
 	has(b->results.v[7], "done");
 	has_not(b->results.v[7], "\033");
 	has(b->results.v[8], "end");
-	assert_true(loop_now_ms() - began < 20000);
+	assert_true(loop_now_ms() - began < 200000);
 	has(b->audits.v[0], "command echo hi");
 }
 
@@ -487,12 +487,12 @@ test_try_within(void **state)
 	bed_need_sandbox();
 	bed_text(b, "n.sh", "sleep 0\n");
 	bed_call(b, "try_edits",
-	    "{\"check\":\"sh n.sh; exit 1\",\"within_s\":1,\"edits\":["
+	    "{\"check\":\"sh n.sh; exit 1\",\"within_s\":3,\"edits\":["
 	    "{\"changes\":[{\"path\":\"n.sh\",\"old\":\"0\",\"new\":\"0.0\""
 	    "}]},"
-	    "{\"changes\":[{\"path\":\"n.sh\",\"old\":\"0\",\"new\":\"60\"}"
+	    "{\"changes\":[{\"path\":\"n.sh\",\"old\":\"0\",\"new\":\"600\"}"
 	    "]},"
-	    "{\"changes\":[{\"path\":\"n.sh\",\"old\":\"0\",\"new\":\"61\"}"
+	    "{\"changes\":[{\"path\":\"n.sh\",\"old\":\"0\",\"new\":\"601\"}"
 	    "]}]}");
 	bed_finish(b, "done");
 	bed_run(b);
@@ -500,7 +500,7 @@ test_try_within(void **state)
 	    "{\"tried\":1,\"passed\":[],\"results\":[{\"n\":1,\"pass\":false,"
 	    "\"why\":\"exit 1\"}]}");
 	assert_int_equal(b->summary->u.summary.tried, 1);
-	assert_true(b->summary->u.summary.wall_ms < 10000);
+	assert_true(b->summary->u.summary.wall_ms < 60000);
 }
 
 static void

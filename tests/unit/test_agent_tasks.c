@@ -307,11 +307,11 @@ test_verify_hangs(void **state)
 	struct bed *b = *state;
 
 	prepare(b);
-	b->task.u.task.call_ms = 1000;
+	b->task.u.task.call_ms = 3000;
 	verify(b,
 	    GIT("calc.sh") "--- a/calc.sh\n+++ b/calc.sh\n@@ -1 +1 @@\n-echo "
 			   "$(($1 - $2))\n+sleep 60\n",
-	    "refuted", "timed out after 1 s");
+	    "refuted", "timed out after 3 s");
 }
 
 /* Only the first command must come to pass. */

@@ -76,7 +76,7 @@ test_timers(void **state)
 	loop_timer_add(l, UINT64_MAX, 0, on_note, (void *)"y");
 	assert_int_equal(loop_run(l), 7);
 	assert_string_equal(order, "abc");
-	assert_in_range(loop_now_ms() - start, 39, 2000);
+	assert_in_range(loop_now_ms() - start, 39, 60000);
 	loop_del(l, NULL);
 }
 

@@ -574,7 +574,7 @@ test_until(void **state)
 	assert_int_equal(within(conv), 0); /* no limit */
 	builtin_until(b, loop_now_ms() + 4900);
 	turn(b, &w, "w1", conv);
-	assert_int_equal(within(conv), 4);
+	assert_in_range(within(conv), 1, 4);
 	builtin_until(b, loop_now_ms() + 400); /* no whole second */
 	tried = w.tried;
 	assert_true(tried > 0);

@@ -141,7 +141,8 @@ check_fault(const char *raw, enum after after, enum fault_kind kind)
 	struct bed b;
 
 	bed_open(&b);
-	b.q.idle_ms = 300;
+	if (after == AFTER_STALL)
+		b.q.idle_ms = 300;
 	bed_raw(&b.server, raw)->after = after;
 	bed_go(&b);
 	if (b.reply.fault.kind != kind)
@@ -195,14 +196,14 @@ test_slow(void **state unused_arg)
 	struct bed b;
 
 	bed_open(&b);
-	b.q.idle_ms = 400;
+	b.q.idle_ms = 1500;
 	s = bed_reply(&b.server, 200, "", "0123456789");
 	s->piece = 4;
-	s->pause_us = 50000;
+	s->pause_us = 150000;
 	bed_go(&b);
 	assert_int_equal(b.reply.fault.kind, FAULT_NONE);
 	assert_int_equal(b.body.len, 10);
-	assert_true(b.reply.total_ms > 400);
+	assert_true(b.reply.total_ms > 1500);
 	bed_close(&b);
 }
 

@@ -141,7 +141,7 @@ bed_open(struct bed *b, const struct dialect *d)
 		.max_output = 1000,
 		.parallel = 8,
 		.max_retries = 8,
-		.idle_ms = 300,
+		.idle_ms = 20000,
 	};
 }
 
@@ -335,7 +335,7 @@ test_d002(void **state unused_arg)
 	struct bed b;
 	json_t *c = case_run(&b, "D-002");
 
-	assert_true(loop_now_ms() - start < 2000);
+	assert_true(loop_now_ms() - start < 60000); /* of 9 days */
 	assert_int_equal(b.planned, 0);
 	assert_non_null(strstr(b.a[0].fault.text, "9 days"));
 	check_error(&b, c, "quota_exhausted");
@@ -543,7 +543,7 @@ test_real_wait(void **state unused_arg)
 	bed_reply(&b.server, 429, "Retry-After: 1\r\n", "{}");
 	bed_stream(&b.server, ok_stream);
 	bed_go(&b, 1, 1);
-	assert_in_range(loop_now_ms() - start, 1000, 5000);
+	assert_in_range(loop_now_ms() - start, 1000, 60000);
 	check_ok(&b, NULL);
 }
 
@@ -593,6 +593,7 @@ test_broken_streams(void **state unused_arg)
 	check_broken(&b, FAULT_BROKEN, 2);
 	bed_open(&b, &dialect_chat);
 	bed_raw(&b.server, half)->after = AFTER_STALL;
+	b.ep->idle_ms = 1500;
 	check_broken(&b, FAULT_BROKEN, 2);
 	bed_open(&b, &dialect_chat);
 	bed_raw(&b.server, half)->after = AFTER_RESET;

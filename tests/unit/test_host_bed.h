@@ -34,7 +34,7 @@
 
 #define SNAPSHOT "0123456789abcdef0123456789abcdef"
 #define EVENTS 512
-#define WAIT_MS 30000
+#define WAIT_MS 180000
 
 /* What the orchestrator has got. */
 struct event {

@@ -136,11 +136,13 @@ test_freeze(void **state)
 	assign(&b, "tick-1", 0, 0);
 	bed_wait(&b, MSG_PROGRESS, "tick-1");
 	send_freeze(&b, "tick-1", true);
-	assert_int_equal(is_still(&b, "tick-1"), groups);
 	if (!groups) { /* the host says so, and goes on */
+		for (int i = 0; i < 60; i++)
+			bed_wait(&b, MSG_PROGRESS, "tick-1");
 		bed_quit(&b);
 		return;
 	}
+	assert_true(is_still(&b, "tick-1"));
 	/* Longer than a heartbeat would allow. */
 	assert_null(bed_wait_ms(&b, MSG_WORKER_EXIT, NULL, 4000));
 	send_freeze(&b, "tick-1", false);
@@ -168,10 +170,10 @@ test_freeze_wall(void **state)
 		return;
 	bed_open(&b);
 	bed_start_wait(&b);
-	bed_assign(&b, "good", 1500);
+	bed_assign(&b, "good", 4000);
 	bed_wait(&b, MSG_READY, "good");
 	send_freeze(&b, "good", true);
-	assert_null(bed_wait_ms(&b, MSG_WORKER_EXIT, NULL, 2500));
+	assert_null(bed_wait_ms(&b, MSG_WORKER_EXIT, NULL, 5000));
 	send_freeze(&b, "good", false);
 	bed_wait_exit(&b, "good", "timeout", "time limit");
 	bed_quit(&b);

@@ -49,7 +49,7 @@ workspaces(const struct bed *b, const char *prefix)
 static void
 spares(struct bed *b, size_t want)
 {
-	uint64_t end = loop_now_ms() + 10000;
+	uint64_t end = loop_now_ms() + WAIT_MS;
 
 	while (workspaces(b, "spare.") != want && loop_now_ms() < end)
 		assert_true(loop_once(b->loop, 10) >= 0);
@@ -133,7 +133,7 @@ test_wall(void **state)
 	bed_wait(&b, MSG_READY, "w1");
 	spares(&b, 1);
 	bed_nap(600);
-	bed_assign(&b, "w2", 1000);
+	bed_assign(&b, "w2", 4000);
 	bed_wait(&b, MSG_READY, "w2");
 	assert_null(bed_wait_ms(&b, MSG_WORKER_EXIT, NULL, 500));
 	bed_wait_exit(&b, "w2", "timeout", "time limit");
@@ -200,6 +200,33 @@ test_drain(void **state)
 	bed_close(&b);
 }
 
+/* A child of a process whose name that is, other than one; 0: none. */
+static long
+child_of(long parent, const char *name, long but)
+{
+	char path[64];
+	long pid, found = 0;
+	FILE *f, *c;
+
+	(void)snprintf(
+	    path, sizeof path, "/proc/%ld/task/%ld/children", parent, parent);
+	if ((f = fopen(path, "re")) == NULL)
+		return 0;
+	while (found == 0 && fscanf(f, "%ld", &pid) == 1) {
+		char comm[32] = "";
+
+		(void)snprintf(path, sizeof path, "/proc/%ld/comm", pid);
+		if ((c = fopen(path, "re")) == NULL)
+			continue;
+		if (fgets(comm, sizeof comm, c) != NULL && pid != but &&
+		    strncmp(comm, name, strlen(name)) == 0)
+			found = pid;
+		fclose(c);
+	}
+	fclose(f);
+	return found;
+}
+
 /* The outer bwrap of a spare is killed: nobody is told, none is tried again
  * until there is work. */
 static void
@@ -208,41 +235,24 @@ test_spare_dies(void **state)
 	struct event *ev;
 	size_t before;
 	struct bed b;
-	int i;
+	uint64_t end;
+	long pid;
 
 	(void)state;
 	open_bed(&b);
 	bed_assign(&b, "w1", 60000);
 	ev = bed_wait(&b, MSG_READY, "w1");
 	spares(&b, 1);
-	bed_nap(300);
+	/* A bwrap that is not w1's, once it has the inner one. */
+	end = loop_now_ms() + WAIT_MS;
+	do {
+		bed_nap(20);
+		pid = child_of((long)bed_pid1(&b), "bwrap", (long)ev->number);
+	} while (
+	    (pid == 0 || child_of(pid, "", 0) == 0) && loop_now_ms() < end);
+	assert_int_not_equal(pid, 0);
 	before = bed_processes(&b);
-	/* Children of pid 1 that are bwraps and not w1's. */
-	for (i = 0; i < 1; i++) {
-		char path[64];
-		long pid, host = (long)bed_pid1(&b);
-		FILE *f;
-
-		(void)snprintf(path, sizeof path, "/proc/%ld/task/%ld/children",
-		    host, host);
-		f = fopen(path, "re");
-		assert_non_null(f);
-		while (fscanf(f, "%ld", &pid) == 1) {
-			char comm[32] = "";
-			FILE *c;
-
-			(void)snprintf(
-			    path, sizeof path, "/proc/%ld/comm", pid);
-			c = fopen(path, "re");
-			if (c != NULL && fgets(comm, sizeof comm, c) != NULL &&
-			    strcmp(comm, "bwrap\n") == 0 &&
-			    (uint64_t)pid != ev->number)
-				kill((pid_t)pid, SIGKILL);
-			if (c != NULL)
-				fclose(c);
-		}
-		fclose(f);
-	}
+	kill((pid_t)pid, SIGKILL);
 	spares(&b, 0);
 	assert_null(bed_wait_ms(&b, MSG_WORKER_EXIT, NULL, 600));
 	assert_int_equal(workspaces(&b, "spare."), 0);

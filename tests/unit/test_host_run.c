@@ -132,7 +132,7 @@ test_linger(void **state)
 	start = loop_now_ms();
 	bed_send(&b, "linger", &ack);
 	bed_wait_exit(&b, "linger", "timeout", "after its summary");
-	assert_true(loop_now_ms() - start < 10000);
+	assert_true(loop_now_ms() - start < 60000);
 	quit_host(&b);
 	bed_close(&b);
 }
@@ -466,14 +466,14 @@ test_kill(void **state)
 			waitpid(b.parent, NULL, 0);
 			b.parent = b.launcher = 0;
 		}
-		bed_all_gone(&b, 2000);
+		bed_all_gone(&b, 20000);
 		bed_no_mounts(&b);
 	}
 	/* The next one cleans up. */
 	bed_forget(&b);
 	bed_start_wait(&b);
 	bed_wait(&b, MSG_HEARTBEAT, NULL);
-	for (i = 0; i < 400 && bed_scratch(&b, false) > 1; i++)
+	for (i = 0; i < 4000 && bed_scratch(&b, false) > 1; i++)
 		bed_nap(10);
 	assert_int_equal(bed_scratch(&b, false), 1);
 	quit(&b, false);
@@ -493,7 +493,7 @@ test_lifeline(void **state)
 	bed_wait(&b, MSG_PROGRESS, "fork-1");
 	fd_close(&b.lifeline);
 	assert_int_equal(bed_reap(&b), 128 + SIGKILL);
-	bed_all_gone(&b, 2000);
+	bed_all_gone(&b, 20000);
 	bed_close(&b);
 }
 
@@ -511,7 +511,7 @@ test_term(void **state)
 	bed_wait(&b, MSG_PROGRESS, "fork-1");
 	start = loop_now_ms();
 	quit_host(&b);
-	assert_true(loop_now_ms() - start < 2000);
+	assert_true(loop_now_ms() - start < 12000);
 	bed_wait_exit(&b, "good-2", "killed", "host ends");
 	bed_close(&b);
 }

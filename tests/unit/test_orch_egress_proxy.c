@@ -21,7 +21,7 @@
 #include "orchestrator/egress/control.h"
 #include "orchestrator/egress/proxy.h"
 
-#define SOON 5000
+#define SOON 60000
 #define QUIET 150 /* long enough for what should not come */
 
 struct bed {

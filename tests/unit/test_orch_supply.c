@@ -9,7 +9,7 @@
 #include "sandbox/snapshot.h"
 #include "sandbox/snapshot_export.h"
 
-#define WAIT_MS 20000
+#define WAIT_MS 120000
 
 static struct loop *loop;
 static void *zctx;

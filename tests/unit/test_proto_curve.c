@@ -20,7 +20,7 @@
 #include "proto/tcp.h"
 #include "proto/zap.h"
 
-#define WAIT_MS 20000
+#define WAIT_MS 120000
 
 static char dir[64];
 

@@ -14,7 +14,7 @@
 #include "sandbox/start.h"
 #include "test_sandbox_bed.h"
 
-#define SOON 10000
+#define SOON 60000
 
 /* A command in the bed's sandbox, started. */
 static int

@@ -320,7 +320,8 @@ test_sweep(void **state unused_arg)
 		"chmod 000 store/tmp-1-0123456789ab/snap/tree/x");
 	bed_run(
 	    "flock store/tmp-2-0123456789ab/lock sleep 30 >/dev/null 2>&1 & "
-	    "echo $! >pid; sleep 0.3");
+	    "echo $! >pid; while flock -n store/tmp-2-0123456789ab/lock true; "
+	    "do sleep 0.05; done");
 	take();
 	bed_expect("ls -d store/tmp-* | xargs -n1 basename | tr '\\n' ' '",
 	    "tmp-2-0123456789ab tmp-keep ");
@@ -388,7 +389,8 @@ test_moving(void **state unused_arg)
 		bed_expect(
 		    "find \"$S\" -type f -exec grep -l root: {} + || :", "");
 	}
-	bed_run("kill $(cat pid); sleep 0.2");
+	bed_run("kill $(cat pid); i=0; while kill -0 $(cat pid) 2>/dev/null && "
+		"[ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done");
 }
 
 /* --- git

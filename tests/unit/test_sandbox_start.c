@@ -35,7 +35,8 @@
 #include "sandbox/start.h"
 
 static char top[] = "/dev/shm/foray-test-XXXXXX";
-static char self[4096]; /* this program */
+static char self[4096];
+static char nap[32]; /* NAP in what it starts */
 
 /* --- helpers ---------------------------------------------------------------
  */
@@ -129,7 +130,7 @@ run_sh(const char *command, struct outcome *o)
 
 	direct(tree, &spec);
 	strv_addl(&spec.argv, "sh", "-c", command, (char *)NULL);
-	run_spec(&spec, 20000, 1 << 20, o);
+	run_spec(&spec, 120000, 1 << 20, o);
 	free(tree);
 }
 
@@ -155,9 +156,19 @@ expect_status(const char *command, int want)
 	buf_clear(&o.out);
 }
 
-/* How many processes of this machine have these bytes in their arguments? */
+/* Are these the arguments, to the letter? */
+static bool
+is_nap(const char *args, size_t len, const char *seconds)
+{
+	return len == sizeof "sleep" + strlen(seconds) + 1 &&
+	    memcmp(args, "sleep", sizeof "sleep") == 0 &&
+	    strcmp(args + sizeof "sleep", seconds) == 0;
+}
+
+/* How many processes of this machine sleep for so long, or else have that
+ * among their arguments? Ours have NAP, with our pid in it: no other does. */
 static int
-count_bytes(const char *mark, size_t len)
+count(const char *seconds, bool asleep)
 {
 	DIR *d = opendir("/proc");
 	struct dirent *de;
@@ -171,7 +182,9 @@ count_bytes(const char *mark, size_t len)
 		path = path_joinf("/proc", "%s/cmdline", de->d_name);
 		buf_init(&b, 65536);
 		if (file_read(path, false, &b, NULL) == 0 && b.len > 0 &&
-		    memmem(b.data, b.len, mark, len) != NULL)
+		    (asleep ? is_nap(b.data, b.len, seconds)
+			    : memmem(b.data, b.len, seconds, strlen(seconds)) !=
+				NULL))
 			n++;
 		buf_clear(&b);
 		free(path);
@@ -181,10 +194,20 @@ count_bytes(const char *mark, size_t len)
 	return n;
 }
 
-static int
-count_processes(const char *mark)
+/* With NAP in it for that time. */
+static const char *
+napping(const char *command)
 {
-	return count_bytes(mark, strlen(mark));
+	static char text[400];
+	const char *at;
+	size_t n = 0;
+
+	for (; (at = strstr(command, "NAP")) != NULL; command = at + 3)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%.*s%s",
+		    (int)(at - command), command, nap);
+	assert_true((size_t)snprintf(text + n, sizeof text - n, "%s", command) <
+	    sizeof text - n);
+	return text;
 }
 
 /* --- ends ------------------------------------------------------------------
@@ -213,7 +236,7 @@ test_no_command(void **state)
 	(void)state;
 	direct(top, &spec);
 	strv_add(&spec.argv, "no-such-command-here");
-	run_spec(&spec, 5000, 4096, &o);
+	run_spec(&spec, 60000, 4096, &o);
 	assert_int_equal(o.r, ERR_SANDBOX);
 	assert_non_null(strstr(o.e.text, "no-such-command-here"));
 	buf_clear(&o.out);
@@ -229,7 +252,7 @@ test_bad_mount(void **state)
 	direct(top, &spec);
 	spec_mount(&spec, MOUNT_RO, "/no/such/place", "/mnt/x");
 	strv_add(&spec.argv, "true");
-	run_spec(&spec, 5000, 4096, &o);
+	run_spec(&spec, 60000, 4096, &o);
 	assert_int_equal(o.r, ERR_SANDBOX);
 	assert_non_null(strstr(o.e.text, "/no/such/place"));
 	buf_clear(&o.out);
@@ -243,15 +266,15 @@ test_timeout(void **state)
 
 	(void)state;
 	direct(top, &spec);
-	strv_addl(&spec.argv, "sh", "-c", "trap '' TERM; echo up; sleep 7777",
-	    (char *)NULL);
-	run_spec(&spec, 300, 4096, &o);
+	strv_addl(&spec.argv, "sh", "-c",
+	    napping("trap '' TERM; echo up; sleep NAP"), (char *)NULL);
+	run_spec(&spec, 2000, 4096, &o); /* time to say "up" */
 	assert_int_equal(o.r, 0);
 	assert_true(o.res.timed_out);
 	assert_int_equal(o.res.status, 137);
-	assert_true(o.res.ms >= 300 && o.res.ms < 3000);
+	assert_true(o.res.ms >= 2000 && o.res.ms < 60000);
 	assert_string_equal(buf_str(&o.out), "up\n");
-	assert_int_equal(count_processes("7777"), 0);
+	assert_int_equal(count(nap, false), 0);
 	buf_clear(&o.out);
 }
 
@@ -281,18 +304,18 @@ test_background(void **state)
 	struct outcome o;
 
 	(void)state;
-	run_sh("sleep 7778 & echo ready", &o);
+	run_sh(napping("sleep NAP & echo ready"), &o);
 	assert_int_equal(o.r, 0);
 	assert_string_equal(buf_str(&o.out), "ready\n");
-	assert_true(o.res.ms < 2000);
-	assert_int_equal(count_processes("7778"), 0);
+	assert_true(o.res.ms < 60000);
+	assert_int_equal(count(nap, false), 0);
 	buf_clear(&o.out);
 }
 
 static void
 test_input(void **state)
 {
-	struct sandbox_run run = { .timeout_ms = 20000 };
+	struct sandbox_run run = { .timeout_ms = 120000 };
 	struct sandbox_result res;
 	struct sandbox_spec spec;
 	struct buf out, errs;
@@ -346,20 +369,17 @@ start_up(const char *command, struct sandbox_proc *p, int *ret_out)
 static void
 test_kill_tree(void **state)
 {
-	static const char sleeping[] = "sleep\0"
-				       "7779";
 	struct sandbox_proc p;
 	int out, wait_status, status;
 	uint64_t began;
 
 	(void)state;
-	start_up("i=0; while [ $i -lt 50 ]; do (setsid sleep 7779 &); "
-		 "i=$((i + 1)); done; sleep 0.3; echo up; sleep 7779",
+	start_up(napping("i=0; while [ $i -lt 50 ]; do (setsid sleep NAP &); "
+			 "i=$((i + 1)); done; sleep 0.3; echo up; sleep NAP"),
 	    &p, &out);
-	for (int i = 0; i < 100 && count_bytes(sleeping, sizeof sleeping) < 51;
-	     i++)
+	for (int i = 0; i < 6000 && count(nap, true) < 51; i++)
 		(void)usleep(10000);
-	assert_int_equal(count_bytes(sleeping, sizeof sleeping), 51);
+	assert_int_equal(count(nap, true), 51);
 	began = loop_now_ms();
 	sandbox_kill(&p);
 	assert_int_equal(waitpid(p.pid, &wait_status, 0), p.pid);
@@ -367,7 +387,7 @@ test_kill_tree(void **state)
 	print_message(
 	    "# 51 processes: gone after %d ms\n", (int)(loop_now_ms() - began));
 	assert_int_equal(status, 137);
-	assert_int_equal(count_processes("7779"), 0);
+	assert_int_equal(count(nap, false), 0);
 	fd_close(&out);
 }
 
@@ -397,7 +417,7 @@ test_kill_early(void **state)
 	(void)state;
 	fds = count_fds();
 	direct(top, &spec);
-	strv_addl(&spec.argv, "sleep", "7780", (char *)NULL);
+	strv_addl(&spec.argv, "sleep", nap, (char *)NULL);
 	s.stage = true;
 	for (int i = 0; i < 40; i++) {
 		assert_int_equal(sandbox_start(&s, &p, NULL), 0);
@@ -408,7 +428,7 @@ test_kill_early(void **state)
 		assert_int_equal(status, 137);
 	}
 	spec_clear(&spec);
-	assert_int_equal(count_processes("7780"), 0);
+	assert_int_equal(count(nap, false), 0);
 	assert_int_equal(count_fds(), fds);
 }
 
@@ -425,21 +445,22 @@ test_parent_dies(void **state)
 	assert_int_equal(fd_pipe(fds), 0);
 	pid = fork();
 	if (pid == 0) {
-		start_up(
-		    "(setsid sleep 7781 &); sleep 0.1; echo up; sleep 7781", &p,
-		    &out);
+		start_up(napping("(setsid sleep NAP &); echo up; sleep NAP"),
+		    &p, &out);
 		if (write(fds[1], "u", 1) != 1)
 			_exit(1);
 		for (;;)
 			pause();
 	}
 	assert_int_equal(read(fds[0], &c, 1), 1);
-	assert_true(count_processes("7781") >= 2);
+	for (int i = 0; i < 3000 && count(nap, true) < 2; i++)
+		(void)usleep(10000);
+	assert_int_equal(count(nap, true), 2);
 	(void)kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	for (int i = 0; i < 100 && count_processes("7781") > 0; i++)
+	for (int i = 0; i < 3000 && count(nap, false) > 0; i++)
 		(void)usleep(10000);
-	assert_int_equal(count_processes("7781"), 0);
+	assert_int_equal(count(nap, false), 0);
 	fd_close(&fds[0]);
 	fd_close(&fds[1]);
 }
@@ -565,10 +586,10 @@ test_limits(void **state)
 	    "ulimit -n; "
 	    "{ head -c 2000000 /dev/zero >/tmp/big; } 2>/dev/null; "
 	    "stat -c %s /tmp/big; "
-	    "i=0; while [ $i -lt 60 ]; do sleep 5 & i=$((i + 1)); done "
+	    "i=0; while [ $i -lt 60 ]; do sleep 60 & i=$((i + 1)); done "
 	    "2>/dev/null; echo never",
 	    (char *)NULL);
-	run_spec(&spec, 20000, 65536, &o);
+	run_spec(&spec, 120000, 65536, &o);
 	assert_int_equal(o.r, 0);
 	assert_true(text_starts(buf_str(&o.out), "50\n"));
 	assert_non_null(strstr(buf_str(&o.out), "\n1048576\n"));
@@ -592,7 +613,7 @@ test_limits_are_the_commands(void **state)
 	strv_addl(&spec.argv, "true", (char *)NULL);
 	for (int i = 0; i < 12; i++)
 		strv_add(&spec.argv, big);
-	run_spec(&spec, 20000, 65536, &o);
+	run_spec(&spec, 120000, 65536, &o);
 	assert_int_equal(o.r, 0);
 	assert_int_equal(o.res.status, 0);
 	buf_clear(&o.out);
@@ -650,7 +671,7 @@ test_live(void **state)
 	    (char *)NULL);
 	strv_add(&live, tree);
 	s.live = &live;
-	run_start(&s, 20000, 65536, &o);
+	run_start(&s, 120000, 65536, &o);
 	assert_int_equal(o.r, 0);
 	free(path);
 	path = xasprintf("old\n%s\n%u\ntree\n", tree, stage_uid());
@@ -686,7 +707,7 @@ test_link_in_tree(void **state)
 	direct(tree, &spec);
 	strv_addl(
 	    &spec.argv, "sh", "-c", "cat .git/key || echo no", (char *)NULL);
-	run_start(&s, 20000, 65536, &o);
+	run_start(&s, 120000, 65536, &o);
 	assert_int_equal(o.r, 0);
 	assert_null(strstr(buf_str(&o.out), "sk-secret"));
 	assert_non_null(strstr(buf_str(&o.out), "no\n"));
@@ -751,7 +772,7 @@ run_overlay(const struct overlay *ov, const char *command, struct outcome *o)
 
 	profile_direct(&p, &spec);
 	strv_addl(&spec.argv, "sh", "-c", command, (char *)NULL);
-	run_start(&s, 20000, 65536, o);
+	run_start(&s, 120000, 65536, o);
 	spec_clear(&spec);
 }
 
@@ -879,7 +900,7 @@ static int
 start_and_compare(
     const struct sandbox_spec *spec, const struct overlay *o, int want)
 {
-	struct sandbox_run run = { .timeout_ms = 20000 };
+	struct sandbox_run run = { .timeout_ms = 120000 };
 	char before[8192], after[8192];
 	struct sandbox_result res;
 	struct buf out;
@@ -1013,7 +1034,7 @@ worker_spec(const char *name, const char *command, struct sandbox_spec *ret)
 static void
 worker_run(const char *name, const char *command, const struct overlay *ov)
 {
-	struct sandbox_run run = { .timeout_ms = 10000 };
+	struct sandbox_run run = { .timeout_ms = 60000 };
 	struct sandbox_result res = { 0 };
 	struct sandbox_spec spec;
 	struct buf out;
@@ -1194,7 +1215,7 @@ test_nested(void **state)
 	assert_int_equal(o.r, 0);
 	assert_string_equal(buf_str(&o.out), worker_says);
 	assert_int_equal(o.res.status, 0);
-	assert_int_equal(count_processes("7782"), 0);
+	assert_int_equal(count("7782", true), 0);
 	buf_clear(&o.out);
 	spec_clear(&spec);
 	overlay_clear(&ov);
@@ -1433,6 +1454,7 @@ main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "--worker") == 0)
 		return worker_main();
+	(void)snprintf(nap, sizeof nap, "7777.%d", (int)getpid());
 	n = readlink("/proc/self/exe", self, sizeof self - 1);
 	if (n <= 0)
 		return 1;

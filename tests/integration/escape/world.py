@@ -156,6 +156,14 @@ class Watch(threading.Thread):
                     self.spaces.add((name, kind))
 
 
+def seen_in(stretch):
+    """For how many seconds an attempt holds what it has, for Watch to see it: so
+    much slower as looking at all processes is just now."""
+    began = time.monotonic()
+    lib.processes()
+    return min(stretch * max(0.6, 15 * (time.monotonic() - began)), 15)
+
+
 class Listeners(threading.Thread):
     """Sockets of the host's; hit has the names of those somebody reached."""
 
@@ -253,6 +261,7 @@ class World:
 
     def __init__(self, uid):
         self.root = os.geteuid() == 0 and uid is None
+        self.stretch = 1  # of what attempts hold
         self.live = True  # the real tree can be written to from inside
         self.who = lib.user_name(uid)
         self.box = lib.Box(uid)
@@ -511,7 +520,8 @@ class World:
 
     def write_list(self, rows, control, **more):
         """The list for inside.py: below the tree, or beside it."""
-        env = dict(self.facts, **({"CONTROL": "1"} if control else {}))
+        env = dict(self.facts, HOLD="%.1f" % seen_in(self.stretch),
+                   **({"CONTROL": "1"} if control else {}))
         where = os.path.join(self.trip if control else self.repo, "list.json")
         lib.write(where, json.dumps(dict(
             {"env": env, "attempts": rows}, **more)))
@@ -531,7 +541,7 @@ class World:
             watch = Watch(p.pid, [r[0] for r in rows], self.seen_victim) \
                 if watch else None
             try:
-                status = p.wait(60)
+                status = p.wait(60 * lib.BUSY)
             except subprocess.TimeoutExpired:
                 lib.end_all(p.pid)
                 p.kill()
