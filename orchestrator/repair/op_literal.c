@@ -207,7 +207,8 @@ op_literal_clause(struct gen *g, size_t i)
 		     m++) { /* what a failing test speaks of */
 			const char *text = h->literals.v[m];
 
-			if (v[k].kind == text[0] || v[k].kind == 0)
+			/* Only beside others: else it is a case of its own. */
+			if (v[k].kind == text[0])
 				put_comparison(
 				    g, p, &v[k], at++, (int)strlen(text), text);
 		}

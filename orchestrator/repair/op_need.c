@@ -202,7 +202,6 @@ op_composed(struct gen *g, size_t i)
 		" === 0" };
 	static const char *const py[] = { " is None", " == 0" };
 	const struct source *s = g->s;
-	const struct hints *h = g->out->hints;
 	bool is_py = s->dialect == DIALECT_PY, is_js = s->dialect == DIALECT_JS;
 	const char *const *form = is_py ? py : is_js ? js : c;
 	size_t n_form = is_py ? nitems(py) : nitems(c), n, n_names;
@@ -225,13 +224,6 @@ op_composed(struct gen *g, size_t i)
 		len = snprintf(
 		    text, sizeof text, "%s%.*s", gen_not(s), TOK(s, names[k]));
 		put_guards(g, &ps, rank, len, text, body, n);
-		for (size_t m = 0; h != NULL && m < h->literals.n && m < 3;
-		     m++) {
-			len = snprintf(text, sizeof text, "%.*s %s %s",
-			    TOK(s, names[k]),
-			    is_js ? "===" : "==", h->literals.v[m]);
-			put_guards(g, &ps, rank + (int)m, len, text, body, n);
-		}
 		for (size_t f = 0; f < n_form; f++) {
 			len = snprintf(text, sizeof text, "%.*s%s",
 			    TOK(s, names[k]), form[f]);

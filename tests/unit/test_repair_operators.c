@@ -138,7 +138,7 @@ static const struct row rows[] = {
 	{ "guard composed", "a.js",
 	    "function f(e, d) {\n  if (e === 'x') return d();\n"
 	    "  const n = d(e);\n  return n;\n}\n",
-	    3, "  if (e === 'skip')\n    return d();\n  const n = d(e);" },
+	    3, "  if (e === undefined)\n    return d();\n  const n = d(e);" },
 	{ "put under a condition", "a.c",
 	    "void f(struct s *s)\n{\n\tg(s);\n\ts->data[s->n] = 0;\n}\n", 4,
 	    "\tif (s->data != NULL)\n\t\ts->data[s->n] = 0;" },
@@ -587,6 +587,17 @@ static const struct row never[] = {
 	{ "dict", "a.py",
 	    "def f(a):\n    return {\n        'x': a,\n        'y': 1,\n    }\n",
 	    3, "        return\n        'x': a," },
+	/* What a test gives is no case of its own. */
+	{ "test's value", "a.py",
+	    "def f(word, n):\n    if n:\n        return word\n"
+	    "    return g(word)\n",
+	    2, "    if n or n == 'skip':" },
+	{ "test's value", "a.py",
+	    "def f(word, n):\n    if n:\n        return word\n"
+	    "    return g(word)\n",
+	    4,
+	    "    if word == 'skip':\n        return word\n"
+	    "    return g(word)" },
 	{ "head", "a.c", "void f(int a)\n{\n\tif (a)\n\t\tg(a);\n\th(a);\n}\n",
 	    4, "\t\th(a);\n\t\tg(a);" },
 };
