@@ -134,8 +134,9 @@ build_queue(struct builtin *b, const struct reading *r, const struct facts *f,
 		if (pass == 0)
 			b->n_src = n;
 	}
-	suspect_lines(&sf, files, b->n_src, n, weight);
 	hints_init(&hints, &f->failing);
+	sf.hints = &hints;
+	suspect_lines(&sf, files, b->n_src, n, weight);
 	c.hints = &hints;
 	for (size_t i = 0; i < n; i++) {
 		if (i >= b->n_src) {

@@ -1,9 +1,30 @@
 #include "common/compat.h"
 
 #include "orchestrator/repair/gen.h"
+#include "orchestrator/repair/word.h"
 
 #define TEXT_MAX 1024
 #define PER_OP_MAX 6000 /* candidates of one operator in one source */
+
+/* More for what reads a variable of the function that nothing reads. */
+static float
+takes_up(const struct gen *g, uint32_t line, const char *text, size_t len)
+{
+	int region = g->n_idle > 0 ? source_region(g->s, line) : -1;
+
+	for (size_t k = 0; k < g->n_idle && region >= 0; k++) {
+		const struct token *t = &g->s->tok[g->idle[k].tok];
+		const char *name = g->s->text + t->off, *p;
+
+		if (g->idle[k].region != region || len < t->len)
+			continue;
+		p = memmem(text, len, name, t->len);
+		if (p != NULL && (p == text || !word_is_char(p[-1])) &&
+		    (p + t->len == text + len || !word_is_char(p[t->len])))
+			return g->idle[k].param ? 2 : 8;
+	}
+	return 1;
+}
 
 static void
 emit(struct gen *g, size_t from, size_t to, int rank, const char *text,
@@ -24,7 +45,7 @@ emit(struct gen *g, size_t from, size_t to, int rank, const char *text,
 		return;
 	while (k < 3 && rank >= bounds[k])
 		k++;
-	score = g->op->yield[k] * weight;
+	score = g->op->yield[k] * weight * takes_up(g, line, text, len);
 	if (score <= g->out->floor)
 		return;
 	g->made++;

@@ -17,9 +17,25 @@ struct gen {
 	const float *weight;
 	uint32_t idx;
 	uint16_t op_no;
-	uint32_t made; /* by this operator in this source */
-	long budget;   /* steps of search left for this operator */
-	size_t also;   /* a token whose line counts, too; 0: none */
+	uint32_t made;     /* by this operator in this source */
+	long budget;       /* steps of search left for this operator */
+	size_t also;       /* a token whose line counts, too; 0: none */
+	struct idle *idle; /* see gen_idle() */
+	size_t n_idle;
+	/* Functions of the file, or imported, that it never calls. */
+	uint32_t uncalled[2];
+	size_t n_uncalled;
+	/* Members that are defined as functions but read as values. */
+	uint32_t property[4];
+	size_t n_property;
+};
+
+/* A variable of a function that is given a value but never read: something is
+ * not asked. */
+struct idle {
+	uint32_t tok;
+	int region;
+	bool param;
 };
 
 /* For "%.*s": the text of tokens a..b. */
@@ -42,6 +58,8 @@ bool gen_same(const struct source *s, struct span x, struct span y);
 /* The tokens to look for names in: the function around i (its parameters too),
  * or what is near. */
 struct span gen_block(const struct source *s, size_t i);
+/* Fills these five; free g->idle. */
+void gen_idle(struct gen *g);
 /* Distinct names of variables around token i, nearest first; never the one at
  * i itself. gen_all_names(): that one too. */
 size_t gen_names(struct gen *g, size_t i, uint32_t *ret, size_t max);
@@ -126,6 +144,15 @@ void op_unfed(struct gen *g, size_t i);
 void op_stale(struct gen *g, size_t i);
 /* op_method.c */
 void op_method(struct gen *g, size_t i);
+/* op_absent.c */
+void op_absent(struct gen *g, size_t i);
+void op_length(struct gen *g, size_t i);
+/* op_share.c */
+void op_compared(struct gen *g, size_t i);
+void op_share_clause(struct gen *g, size_t i);
+void op_fallback(struct gen *g, size_t i);
+void op_pass(struct gen *g, size_t i);
+void op_flag(struct gen *g, size_t i);
 /* op_near.c */
 void op_opposite(struct gen *g, size_t i);
 /* op_insert.c */
@@ -138,6 +165,7 @@ void op_under_if(struct gen *g, size_t i);
 /* op_move.c, op_need.c */
 void op_move(struct gen *g, size_t i);
 void op_need(struct gen *g, size_t i);
+void op_composed(struct gen *g, size_t i);
 /* op_literal.c */
 void op_literal_clause(struct gen *g, size_t i);
 void op_member_test(struct gen *g, size_t i);

@@ -69,6 +69,8 @@ void
 hints_clear(struct hints *h)
 {
 	strv_clear(&h->words);
+	strv_clear(&h->names);
+	strv_clear(&h->literals);
 }
 
 static bool
@@ -92,6 +94,21 @@ count_word(const char *s, size_t len, const char *word)
 	return n;
 }
 
+static bool
+word_in(const char *s, size_t len, const char *word)
+{
+	size_t n = strlen(word);
+	const char *p = s;
+
+	while ((p = memmem(p, len - (size_t)(p - s), word, n)) != NULL) {
+		if ((p == s || !word_is_char(p[-1])) &&
+		    (p + n == s + len || !word_is_char(p[n])))
+			return true;
+		p++;
+	}
+	return false;
+}
+
 bool
 hints_match(const struct hints *h, const char *old, size_t old_len,
     const char *text, size_t len)
@@ -99,6 +116,10 @@ hints_match(const struct hints *h, const char *old, size_t old_len,
 	char word[WORD_MAX];
 	size_t at = 0, n;
 
+	for (size_t i = 0; h != NULL && i < h->names.n; i++)
+		if (word_in(text, len, h->names.v[i]) &&
+		    !word_in(old, old_len, h->names.v[i]))
+			return true;
 	while (h != NULL && h->words.n > 0 &&
 	    (n = next_word(text, len, &at, word)) > 0) {
 		for (size_t i = 0; n >= WORD_MIN && i < h->words.n; i++)

@@ -1,5 +1,5 @@
 /*
- * hint.h - what the names of failing tests speak of. A test that is called
+ * hint.h - what failing tests speak of. A test that is called
  * "pinned ones stay" is likelier to be mended by an edit that brings in
  * `pinned` than by one that does not.
  *
@@ -15,8 +15,13 @@
 /* As likely as this, by natural fixes of 54 bugs: 1.6 to 2.5 do as well. */
 #define HINT_FACTOR 1.8f
 
+#define HINT_NAMES_MAX 4
+
 struct hints {
 	struct strv words; /* in lower case */
+	/* What only failing tests hold: members that the program knows, and
+	 * texts with their quotes. */
+	struct strv names, literals;
 };
 
 void hints_init(struct hints *h, const struct strv *failing);

@@ -276,6 +276,19 @@ op_guard(struct gen *g, size_t i)
 		if (!tok_kind(s, j, TOK_IDENT) ||
 		    !tok_in(s, j + 1, ". -> [ ?. )"))
 			continue;
+		if (s->dialect == DIALECT_JS && tok_is(s, j + 1, ".") &&
+		    j == expr_primary_start(s, j)) {
+			len = snprintf(text, sizeof text,
+			    "typeof %.*s !== 'string'", TOK(s, j));
+			if (len < (int)sizeof text)
+				gen_clause(g, p, gen_or(s), true,
+				    rank + found + 1, len, text);
+			len = snprintf(text, sizeof text,
+			    "typeof %.*s === 'string'", TOK(s, j));
+			if (len < (int)sizeof text)
+				gen_clause(g, p, gen_and(s), true,
+				    rank + found + 1, len, text);
+		}
 		/* self.x: the value is the member. */
 		size_t a = expr_primary_start(s, j);
 
@@ -369,10 +382,12 @@ void
 op_wrap(struct gen *g, size_t i)
 {
 	static const char *const py[] = { "len", "int", "abs", "list", "sorted",
-		"str", "set" };
+		"str", "set", "dict" };
+	static const char *const js[] = { "String", "Number", "Boolean" };
 	const struct source *s = g->s;
 	struct helper h[6];
 	size_t b, sum, n;
+	int own;
 
 	if (s->dialect == DIALECT_SH || !expr_is_start(s, i) ||
 	    (expr_is_prefix(s, i) && !tok_is(s, i, "*")) ||
@@ -388,6 +403,17 @@ op_wrap(struct gen *g, size_t i)
 	    (tok_is(s, b + 1, ":") && b + 1 != gen_stmt(g, i)->last))
 		return;
 	sum = sum_end(s, i, b);
+	for (size_t k = 0; k < g->n_uncalled; k++) {
+		gen_put(g, i, b, 0, "%.*s(%.*s)", TOK(s, g->uncalled[k]),
+		    SPAN(s, i, b));
+		if (sum > b)
+			gen_put(g, i, sum, 0, "%.*s(%.*s)",
+			    TOK(s, g->uncalled[k]), SPAN(s, i, sum));
+	}
+	own = source_region(s, s->tok[i].line);
+	if (own >= 0 && s->region[own].name[0] != '\0') /* once more */
+		gen_put(
+		    g, i, b, 1, "%s(%.*s)", s->region[own].name, SPAN(s, i, b));
 	n = near_helpers(g, i, h, nitems(h));
 	for (size_t k = 0; k < n; k++) {
 		struct span arg = h[k].arg;
@@ -403,6 +429,12 @@ op_wrap(struct gen *g, size_t i)
 	}
 	for (size_t k = 0; k < nitems(py) && s->dialect == DIALECT_PY; k++)
 		gen_put(g, i, b, 5 + (int)k, "%s(%.*s)", py[k], SPAN(s, i, b));
+	for (size_t k = 0; k < nitems(js) && s->dialect == DIALECT_JS; k++)
+		gen_put(g, i, b, 5 + (int)k, "%s(%.*s)", js[k], SPAN(s, i, b));
+	if (s->dialect == DIALECT_JS) { /* a copy */
+		gen_put(g, i, b, 5, "{ ...%.*s }", SPAN(s, i, b));
+		gen_put(g, i, b, 6, "[...%.*s]", SPAN(s, i, b));
+	}
 }
 
 /* Is the name at i given a number, or counts something? */

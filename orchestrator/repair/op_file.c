@@ -166,6 +166,15 @@ op_reset(struct gen *g, size_t i)
 	}
 }
 
+static bool
+is_property(const struct gen *g, size_t name)
+{
+	for (size_t k = 0; k < g->n_property; k++)
+		if (g->property[k] == name)
+			return true;
+	return false;
+}
+
 /* `self.x` -> `self.m()`, with methods of the file that need no argument. */
 void
 op_accessor(struct gen *g, size_t i)
@@ -199,8 +208,8 @@ op_accessor(struct gen *g, size_t i)
 			    tok_same(s, name, i + 2) ||
 			    s->text[s->tok[name].off] == '_')
 				continue;
-			gen_put(g, i, i + 2, rank++, "%.*s.%.*s()", TOK(s, i),
-			    TOK(s, name));
+			gen_put(g, i, i + 2, rank++, "%.*s.%.*s%s", TOK(s, i),
+			    TOK(s, name), is_property(g, name) ? "" : "()");
 		}
 	}
 }

@@ -86,6 +86,7 @@ void
 op_adapted(struct gen *g, size_t i)
 {
 	const struct source *s = g->s;
+	const struct hints *h = g->out->hints;
 	const struct stmt *near[6];
 	uint32_t names[6];
 	struct places ps;
@@ -103,6 +104,16 @@ op_adapted(struct gen *g, size_t i)
 		if (tok_in(s, c.a, PLACE_LEAVES))
 			continue;
 		for (size_t t = c.a; t <= c.b; t++) {
+			for (size_t m = 0; tok_kind(s, t, TOK_STRING) &&
+			     h != NULL && m < h->literals.n;
+			     m++) { /* what a failing test speaks of */
+				len = gen_replaced(s, c, t,
+				    (int)strlen(h->literals.v[m]),
+				    h->literals.v[m], text, sizeof text);
+				if (len > 0)
+					places_put(g, &ps, (int)(k + m), len,
+					    text, 0, NULL);
+			}
 			if (!gen_is_name(s, t))
 				continue;
 			for (size_t m = 0; m < n_names; m++) {
@@ -300,6 +311,42 @@ put_under(struct gen *g, size_t i, size_t end, const struct place *p, int rank,
 		    SPAN(s, i, end));
 }
 
+/* Under a test that what the statement uses is there at all. */
+static void
+put_granted(struct gen *g, size_t i, size_t end, const struct place *p)
+{
+	const struct source *s = g->s;
+	const char *is = s->dialect == DIALECT_PY ? " is not None"
+	    : s->dialect == DIALECT_JS            ? " !== undefined"
+						  : " != NULL";
+	char text[160];
+	int rank = 0, n;
+
+	if (s->dialect == DIALECT_SH)
+		return;
+	for (size_t k = i; k <= end && rank < 4; k++) {
+		size_t e = k;
+
+		if (!gen_is_name(s, k) ||
+		    (k > 0 && tok_in(s, k - 1, ". -> ?.")))
+			continue;
+		/* Members, but not what is called. */
+		while (tok_in(s, e + 1, ". ->") &&
+		    tok_kind(s, e + 2, TOK_IDENT) && !tok_is(s, e + 3, "("))
+			e += 2;
+		n = snprintf(text, sizeof text, "%.*s%s", SPAN(s, k, e), is);
+		if (n < (int)sizeof text)
+			put_under(g, i, end, p, rank, "", n, text);
+		if (s->dialect == DIALECT_PY && tok_is(s, e + 1, ".")) {
+			n = snprintf(
+			    text, sizeof text, "len(%.*s) > 1", SPAN(s, k, e));
+			if (n < (int)sizeof text)
+				put_under(g, i, end, p, rank + 1, "", n, text);
+		}
+		rank++;
+	}
+}
+
 /* A statement that must not always run: under a name, or a condition that
  * another statement near is under. */
 void
@@ -319,6 +366,7 @@ op_under_if(struct gen *g, size_t i)
 		return;
 	if (tok_is(s, end + 1, ";"))
 		end++;
+	put_granted(g, i, end, &p);
 	n = gen_all_names(g, i, names, nitems(names));
 	for (size_t k = 0; k < n; k++) {
 		put_under(g, i, end, &p, (int)k, "", TOK(s, names[k]));

@@ -185,6 +185,7 @@ op_literal_clause(struct gen *g, size_t i)
 {
 	const struct source *s = g->s;
 	struct subject v[SUBJECTS_MAX];
+	const struct hints *h = g->out->hints;
 	uint32_t lit[LITERALS_MAX];
 	size_t n, n_lit;
 	struct span p;
@@ -201,6 +202,15 @@ op_literal_clause(struct gen *g, size_t i)
 			if (v[k].kind != 0 && v[k].kind != kind_of(s, lit[m]))
 				continue;
 			put_comparison(g, p, &v[k], at++, TOK(s, lit[m]));
+		}
+		for (size_t m = 0; h != NULL && m < h->literals.n && m < 4;
+		     m++) { /* what a failing test speaks of */
+			const char *text = h->literals.v[m];
+
+			/* Only beside others: else it is a case of its own. */
+			if (v[k].kind == text[0])
+				put_comparison(
+				    g, p, &v[k], at++, (int)strlen(text), text);
 		}
 		if (v[k].kind == 0 && v[k].text[v[k].len - 1] == ']')
 			put_comparison(g, p, &v[k], at, 2, "\"\"");

@@ -38,7 +38,8 @@ void
 op_method(struct gen *g, size_t i)
 {
 	static const char *const py[] = { "lower", "strip", "copy" };
-	static const char *const other[] = { "toLowerCase", "trim" };
+	static const char *const other[] = { "toLowerCase", "trim",
+		"toUpperCase" };
 	const struct source *s = g->s;
 	bool is_py = s->dialect == DIALECT_PY;
 	uint32_t got[METHODS_MAX];

@@ -83,7 +83,26 @@ near_names(struct gen *g, size_t i, struct span block, enum name_kind kind,
 size_t
 gen_names(struct gen *g, size_t i, uint32_t *ret, size_t max)
 {
-	return near_names(g, i, gen_block(g->s, i), NAME_PLAIN, ret, max);
+	const struct source *s = g->s;
+	int region = g->n_idle > 0 ? source_region(s, s->tok[i].line) : -1;
+	size_t n = 0, m, k;
+
+	/* Those that wait to be read come first. */
+	for (k = 0; k < g->n_idle && region >= 0 && n < 2 && n < max; k++)
+		if (g->idle[k].region == region && g->idle[k].tok < i &&
+		    !tok_same(s, g->idle[k].tok, i))
+			ret[n++] = g->idle[k].tok;
+	if (n == 0)
+		return near_names(g, i, gen_block(s, i), NAME_PLAIN, ret, max);
+	m = near_names(g, i, gen_block(s, i), NAME_PLAIN, ret + n, max - n);
+	for (k = n; m > 0; k++, m--) {
+		if (!tok_same(s, ret[k], ret[0]) &&
+		    !tok_same(s, ret[k], ret[n > 1 ? 1 : 0]))
+			continue;
+		memmove(ret + k, ret + k + 1, (m - 1) * sizeof *ret);
+		k--;
+	}
+	return k;
 }
 
 size_t
@@ -176,6 +195,8 @@ op_attr(struct gen *g, size_t i)
 	alike_first(g, i, file, names, n);
 	for (size_t k = 0; k < n; k++)
 		gen_put(g, i, i, (int)k, "%.*s", TOK(g->s, names[k]));
+	for (size_t k = 0; k < g->n_property && kind == NAME_ATTR; k++)
+		gen_put(g, i, i, 1 + (int)k, "%.*s", TOK(g->s, g->property[k]));
 }
 
 void

@@ -10,6 +10,7 @@
 #define TEXT_MAX 200
 #define BODIES_MAX 3
 #define MEMBERS_MAX 4
+#define NAMES_MAX 4
 
 /* Statements that leave and that may be a guard's body: those of other guards
  * first, nearest first. */
@@ -65,7 +66,7 @@ put_guards(struct gen *g, const struct places *ps, int rank, int len,
 	int size = snprintf(text, sizeof text, form, len, cond);
 #pragma GCC diagnostic pop
 
-	if (size >= (int)sizeof text)
+	if (len >= TEXT_MAX || size < 0 || size >= (int)sizeof text)
 		return;
 	for (size_t k = 0; k < n; k++)
 		places_put(g, ps, rank + (int)k, size, text,
@@ -189,5 +190,49 @@ op_need(struct gen *g, size_t i)
 		    text, sizeof text, "%s%.*s", gen_not(s), SPAN(s, c.a, c.b));
 		if (len < (int)sizeof text && !s->lines)
 			put_guards(g, &ps, 3 + 2 * (int)k, len, text, body, n);
+	}
+}
+
+/* `if (!x) return ...`, with what others of the function leave by. */
+void
+op_composed(struct gen *g, size_t i)
+{
+	static const char *const c[] = { " == NULL", " == 0", " < 0" };
+	static const char *const js[] = { " === undefined", ".length === 0",
+		" === 0" };
+	static const char *const py[] = { " is None", " == 0" };
+	const struct source *s = g->s;
+	bool is_py = s->dialect == DIALECT_PY, is_js = s->dialect == DIALECT_JS;
+	const char *const *form = is_py ? py : is_js ? js : c;
+	size_t n_form = is_py ? nitems(py) : nitems(c), n, n_names;
+	struct span body[BODIES_MAX];
+	uint32_t names[NAMES_MAX];
+	struct places ps;
+	char text[TEXT_MAX];
+	int len;
+
+	if (!places_find(g, i, &ps) || s->lines ||
+	    (n = find_bodies(g, i, body)) == 0)
+		return;
+	ps.n = 1; /* before the statement only */
+	if (ps.v[0].after != EXPR_NONE)
+		return;
+	n_names = gen_all_names(g, i, names, nitems(names));
+	for (size_t k = 0; k < n_names; k++) {
+		int rank = 2 * (int)k;
+
+		len = snprintf(
+		    text, sizeof text, "%s%.*s", gen_not(s), TOK(s, names[k]));
+		put_guards(g, &ps, rank, len, text, body, n);
+		for (size_t f = 0; f < n_form; f++) {
+			len = snprintf(text, sizeof text, "%.*s%s",
+			    TOK(s, names[k]), form[f]);
+			put_guards(g, &ps, rank + 1, len, text, body, n);
+		}
+		for (int no = 0; no < 2 && s->dialect == DIALECT_C; no++) {
+			len = snprintf(text, sizeof text, "*%.*s %s '\\0'",
+			    TOK(s, names[k]), no ? "!=" : "==");
+			put_guards(g, &ps, rank + 1, len, text, body, n);
+		}
 	}
 }

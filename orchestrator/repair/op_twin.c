@@ -329,6 +329,14 @@ clone_changed(struct gen *g, struct span p, struct span c,
 		if (!number && (!gen_is_name(s, k) || tok_is(s, k - 1, ".")))
 			continue;
 		for (size_t m = 0; m < others; m++) {
+			if (!number && !tok_same(s, k, names[m]) &&
+			    (len = all_replaced(
+				 s, c, k, names[m], text, sizeof text)) > 0) {
+				gen_clause(
+				    g, p, gen_and(s), false, rank, len, text);
+				gen_clause(
+				    g, p, gen_or(s), false, rank, len, text);
+			}
 			if (number)
 				len = gen_replaced(
 				    s, c, k, 1, numbers[m], text, sizeof text);

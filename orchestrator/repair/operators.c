@@ -8,8 +8,10 @@
  * importance. Of two operators that make the same edit the first one counts.
  *
  * Estimated, not measured so: "unfed collection", "stale variable", "opposite
- * clause", "bound doubled" and "method asked" stand beside operators of their
- * kind and number of edits.
+ * clause", "bound doubled", "method asked", "absent value", "argument passed",
+ * "length asked", "flag asked", "name and member", "fallback", "names compared"
+ * and "guard composed" stand beside operators of their kind and number of
+ * edits.
  */
 #include "common/compat.h"
 
@@ -79,6 +81,24 @@ const struct repair_op repair_ops[] = {
 	    { 5.7f, 5.7f, 1.8f, 1.8f }, NOT_SH, CODE, 1, op_like_with_like },
 	{ "sibling name", "a function's name", "takes a sibling function",
 	    { 5.2f, 1.4f, 1.4f, 1.4f }, NOT_SH, CODE, 1, op_sibling },
+	{ "absent value", "how a missing value is told from an empty one",
+	    "asks whether a value is there, not whether it is true",
+	    { 5, 2, 1, 0.8f }, NOT_SH, CODE, 1, op_absent },
+	{ "argument passed", "a missing argument",
+	    "passes a value on that bears a parameter's name", { 5, 2, 1, 1 },
+	    SCRIPT, CODE, 1, op_pass },
+	{ "length asked", "a missing clause",
+	    "asks for the length before an element", { 3, 1, 0.5f, 0.5f },
+	    NOT_SH, CODE, 1, op_length },
+	{ "flag asked", "a missing clause",
+	    "asks for a member that only a failing test speaks of",
+	    { 4, 3, 1.5f, 0.8f }, NOT_SH, CODE, 1, op_flag },
+	{ "name and member", "a missing clause",
+	    "compares a member with the variable of its name",
+	    { 1.5f, 0.7f, 0.3f, 0.1f }, NOT_SH, CODE, 1, op_share_clause },
+	{ "fallback", "a missing default",
+	    "takes something else where a value is missing",
+	    { 0.8f, 0.4f, 0.2f, 0.1f }, SCRIPT, CODE, 2, op_fallback },
 	{ "guard", "a missing guard", "adds a guard for what may be missing",
 	    { 5, 1, 0.5f, 0.5f }, NOT_SH, CODE, 2, op_guard },
 	{ "negated", "an inverted condition", "negates a condition",
@@ -125,8 +145,14 @@ const struct repair_op repair_ops[] = {
 	{ "clause on a literal", "a missing clause",
 	    "compares with another literal of the file",
 	    { 1.7f, 1.7f, 0.15f, 0.06f }, NOT_SH, CODE, 1, op_literal_clause },
+	{ "names compared", "a missing clause",
+	    "compares a value with another of the function",
+	    { 0.5f, 0.25f, 0.1f, 0.05f }, NOT_SH, CODE, 2, op_compared },
 	{ "own guard", "a missing guard", "adds a guard that the file has",
 	    { 1.6f, 0.3f, 0.17f, 0.1f }, NOT_SH, CODE, 2, op_own_guard },
+	{ "guard composed", "a missing guard",
+	    "leaves early when a value is missing or empty",
+	    { 0.35f, 0.2f, 0.1f, 0.05f }, NOT_SH, CODE, 2, op_composed },
 	{ "plus one", "an off-by-one", "adds or subtracts 1",
 	    { 1.4f, 1, 0.61f, 0.61f }, ALL, CODE, 1, op_plus_one },
 	{ "name", "a wrong name", "takes another name",
@@ -194,7 +220,7 @@ const struct repair_op repair_ops[] = {
 	    { 0.1f, 0.1f, 0.039f, 0.039f }, ALL, CODE, 2, op_append },
 	{ "statement adapted", "a missing statement",
 	    "adds a statement like another with one name changed",
-	    { 0.1f, 0.082f, 0.041f, 0.02f }, ALL, CODE, 2, op_adapted },
+	    { 0.25f, 0.12f, 0.041f, 0.02f }, ALL, CODE, 2, op_adapted },
 	{ "collapsed", "a superfluous expression",
 	    "puts a name in place of an expression",
 	    { 0.075f, 0.045f, 0.037f, 0.03f }, NOT_SH, CODE, 2, op_collapse },
@@ -261,6 +287,7 @@ repair_generate(struct cands *out, struct source *const *sources, size_t n,
 	for (size_t k = 0; k < s->n_stmt; k++)
 		idle[k] =
 		    is_prototype(s, &s->stmt[k]) || is_huge(s, &s->stmt[k]);
+	gen_idle(&g);
 	for (size_t k = 0; k < n_repair_ops; k++) {
 		g.op = &repair_ops[k];
 		g.op_no = (uint16_t)k;
@@ -285,5 +312,6 @@ repair_generate(struct cands *out, struct source *const *sources, size_t n,
 	g.op_no = (uint16_t)two;
 	g.made = 0;
 	op_two_edits(&g);
+	free(g.idle);
 	free(idle);
 }

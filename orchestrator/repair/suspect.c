@@ -8,7 +8,8 @@
 #include "orchestrator/repair/word.h"
 
 #define UNITS_MAX 600
-#define NAMES_MAX 60 /* failing names that are looked at */
+#define NAMES_MAX 60  /* failing names that are looked at */
+#define WORDS_MAX 400 /* of failing tests, looked for in the others */
 
 #define W_BASE 0.12f  /* a function that no failing test reaches */
 #define W_REACH 4.0f  /* reached by failing tests only */
@@ -448,6 +449,107 @@ source_weights(struct work *w, size_t k)
 	return weight;
 }
 
+/* Does a failing test hold token i of test file k? */
+static bool
+in_failing(const struct work *w, size_t k, size_t i)
+{
+	uint32_t line = w->files[k]->tok[i].line;
+
+	for (size_t u = 0; u < w->n_unit; u++) {
+		const struct unit *t = &w->unit[u];
+
+		if (t->failing && t->file == k && line >= t->first &&
+		    line <= t->last)
+			return true;
+	}
+	return false;
+}
+
+static bool
+tok_equal(const struct source *o, size_t j, const struct source *s, size_t i)
+{
+	return o->tok[j].len == s->tok[i].len &&
+	    memcmp(o->text + o->tok[j].off, s->text + s->tok[i].off,
+		s->tok[i].len) == 0;
+}
+
+/* Does a test of the same file that does not fail hold such a token? */
+static bool
+in_passing(const struct work *w, size_t k, size_t i)
+{
+	const struct source *s = w->files[k];
+
+	for (size_t j = 0; j < s->n_tok; j++)
+		if (tok_equal(s, j, s, i) && !in_failing(w, k, j))
+			return true;
+	return false;
+}
+
+/* Has the program a member of this name? */
+static bool
+is_member(const struct work *w, const struct source *s, size_t i)
+{
+	for (size_t k = 0; k < w->n_src; k++) {
+		const struct source *o = w->files[k];
+
+		for (size_t j = 1; j < o->n_tok; j++)
+			if (tok_equal(o, j, s, i) && !tok_is(o, j + 1, "(") &&
+			    (tok_in(o, j - 1, ". ->") ||
+				(o->dialect == DIALECT_C &&
+				    tok_is(o, j + 1, ";"))))
+				return true;
+	}
+	return false;
+}
+
+/* A text that is no title of a test, and short enough to be compared with. */
+static bool
+is_value(const struct work *w, const struct source *s, size_t i)
+{
+	const char *text = s->text + s->tok[i].off;
+	size_t len = s->tok[i].len;
+
+	if (!tok_kind(s, i, TOK_STRING) || len < 3 || len > 26 ||
+	    memchr(text, ' ', len) != NULL)
+		return false;
+	for (size_t k = 0; k < w->f->failing->n && k < NAMES_MAX; k++)
+		if (memmem(w->f->failing->v[k], strlen(w->f->failing->v[k]),
+			text + 1, len - 2) != NULL)
+			return false;
+	return true;
+}
+
+/* Members and texts of failing tests that no other test of the file holds:
+ * what they want and the program may have forgotten. */
+static void
+add_words(const struct work *w, struct hints *h)
+{
+	size_t looked_at = 0;
+
+	for (size_t k = w->n_src; k < w->n; k++) {
+		const struct source *s = w->files[k];
+
+		for (size_t i = 0; i < s->n_tok && looked_at < WORDS_MAX; i++) {
+			bool name = tok_kind(s, i, TOK_IDENT);
+			struct strv *to = name ? &h->names : &h->literals;
+			char *word;
+
+			if (to->n >= HINT_NAMES_MAX || s->tok[i].len < 3 ||
+			    !(name || is_value(w, s, i)) ||
+			    !in_failing(w, k, i))
+				continue;
+			looked_at++;
+			if (in_passing(w, k, i) ||
+			    (name && !is_member(w, s, i)))
+				continue;
+			word = xstrndup(s->text + s->tok[i].off, s->tok[i].len);
+			if (!strv_has(to, word))
+				strv_add(to, word);
+			free(word);
+		}
+	}
+}
+
 void
 suspect_lines(const struct suspect_facts *f, struct source *const *files,
     size_t n_src, size_t n, float **ret)
@@ -467,6 +569,8 @@ suspect_lines(const struct suspect_facts *f, struct source *const *files,
 		each_mention(&w, k, mention_source);
 	add_reach(&w);
 	add_names(&w);
+	if (f->hints != NULL)
+		add_words(&w, f->hints);
 	for (size_t k = 0; k < n_src; k++)
 		ret[k] = source_weights(&w, k);
 	free(w.evidence);

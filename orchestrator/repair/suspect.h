@@ -11,12 +11,14 @@
 #define REPAIR_SUSPECT_H
 
 #include "common/strv.h"
+#include "orchestrator/repair/hint.h"
 #include "orchestrator/repair/spectrum.h"
 
 struct suspect_facts {
 	const char *output;              /* of the failing tests; may be "" */
 	const struct strv *failing;      /* names of failing tests */
 	const struct spectrum *spectrum; /* NULL: not known */
+	struct hints *hints; /* gets what only failing tests hold; or NULL */
 };
 
 /* files[0..n_src) are the sources, files[n_src..n) tests, read for their text

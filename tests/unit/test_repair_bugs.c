@@ -358,8 +358,9 @@ one_bug(const char *name, json_t *bug, const char *patch)
 	f.output = buf_str(&out);
 	if (getenv("REPAIR_BUGS_OUTPUT") != NULL)
 		printf("%s\n", f.output);
-	suspect_lines(&f, r.src, r.n_src, r.n, weight);
 	hints_init(&hints, &names);
+	f.hints = &hints;
+	suspect_lines(&f, r.src, r.n_src, r.n, weight);
 	c.hints = &hints;
 	for (size_t i = 0; i < r.n_src; i++)
 		repair_generate(&c, r.src, r.n_src, (uint32_t)i, weight[i]);

@@ -84,6 +84,95 @@ static const struct row rows[] = {
 	    "if a - b <= 2 * near:" },
 	{ "bound doubled", "a.c", "int f(int a, int b) { return a < b; }\n", 1,
 	    "int f(int a, int b) { return a < b / 2; }" },
+	{ "absent value", "a.py",
+	    "def f(v):\n    if not v:\n        return 1\n    return v\n", 2,
+	    "    if v is None:" },
+	{ "absent value", "a.js", "if (a.b && c(d)) e();\n", 1,
+	    "if (a.b !== undefined && c(d)) e();" },
+	{ "absent value", "a.js", "if (v === null) return w;\n", 1,
+	    "if (v == null) return w;" },
+	{ "absent value", "a.c",
+	    "int f(char *s)\n{\n\tif (s == NULL)\n\t\treturn 1;\n"
+	    "\treturn 0;\n}\n",
+	    3, "\tif (s == NULL || *s == '\\0')" },
+	{ "argument passed", "a.py",
+	    "def g(a, b=1, error=None):\n    return a\n"
+	    "def f(x):\n    error = h(x)\n    return g(x)\n",
+	    5, "    return g(x, error=error)" },
+	{ "argument passed", "a.js",
+	    "class T {\n  constructor(a, opts) {\n    this.opts = opts;\n  }\n"
+	    "  f(k) {\n    return new T(k);\n  }\n}\n",
+	    6, "    return new T(k, this.opts);" },
+	{ "length asked", "a.py", "if v[0] == v[-1] == q:\n    f(v)\n", 1,
+	    "if len(v) > 1 and v[0] == v[-1] == q:" },
+	{ "length asked", "a.c",
+	    "int f(struct s *v)\n{\n\tv->len--;\n"
+	    "\tif (v->data[0] == 1)\n\t\treturn 1;\n\treturn 0;\n}\n",
+	    4, "\tif (v->len > 0 && v->data[0] == 1)" },
+	{ "flag asked", "a.py",
+	    "def f(task):\n    if not task.outputs:\n        return 0\n"
+	    "    return 1\n",
+	    2, "    if task.always or not task.outputs:" },
+	{ "flag asked", "a.c",
+	    "int f(struct t *t)\n{\n\tif (t->n > 0)\n\t\treturn 1;\n"
+	    "\treturn 0;\n}\n",
+	    3, "\tif (t->n > 0 && !t->always)" },
+	{ "name and member", "a.py",
+	    "def f(name, all):\n    for p in all:\n"
+	    "        if p.n not in found:\n            found.append(p.name)\n",
+	    3, "        if p.n not in found and p.name != name:" },
+	{ "fallback", "a.py",
+	    "def f(base, query):\n    return URL(base.host, query)\n"
+	    "def g(u):\n    return u.query\n",
+	    2, "    return URL(base.host, query or base.query)" },
+	{ "fallback", "a.js", "for (const x of list) f(pad(x), x);\n", 1,
+	    "for (const x of list || []) f(pad(x), x);" },
+	{ "names compared", "a.c",
+	    "char *f(char *base)\n{\n\tchar *dot = strrchr(base, '.');\n"
+	    "\tif (dot == NULL)\n\t\treturn base;\n\treturn dot;\n}\n",
+	    4, "\tif (dot == NULL || dot == base)" },
+	{ "guard composed", "a.py",
+	    "def f(a, b):\n    if a in b:\n        return []\n"
+	    "    x = a.y\n    return [x, b]\n",
+	    4, "    if not a:\n        return []\n    x = a.y" },
+	{ "guard composed", "a.js",
+	    "function f(e, d) {\n  if (e === 'x') return d();\n"
+	    "  const n = d(e);\n  return n;\n}\n",
+	    3, "  if (e === undefined)\n    return d();\n  const n = d(e);" },
+	{ "put under a condition", "a.c",
+	    "void f(struct s *s)\n{\n\tg(s);\n\ts->data[s->n] = 0;\n}\n", 4,
+	    "\tif (s->data != NULL)\n\t\ts->data[s->n] = 0;" },
+	{ "put under a condition", "a.py",
+	    "def f(out):\n    g(out)\n    out.pop()\n", 3,
+	    "    if len(out) > 1:\n        out.pop()" },
+	{ "clause on a literal", "a.py",
+	    "def f(method, x):\n    if x == 3:\n        method = x\n"
+	    "    if method == 'GET':\n        return 1\n",
+	    4, "    if method == 'GET' or method == 'skip':" },
+	{ "clause changed", "a.c",
+	    "int f(char *a, char *key)\n{\n"
+	    "\tif (strlen(key) >= sizeof it->key)\n\t\treturn a[0];\n"
+	    "\treturn 0;\n}\n",
+	    3,
+	    "\tif (strlen(key) >= sizeof it->key || "
+	    "strlen(a) >= sizeof it->a)" },
+	{ "attribute", "a.py",
+	    "class A:\n    @property\n    def full(self):\n        return 1\n"
+	    "    def g(self):\n        return self.port\n",
+	    6, "        return self.full" },
+	{ "wrapped", "a.py",
+	    "from a import (clean, other)\ndef f(x):\n    return other(x, 1)\n",
+	    3, "    return other(clean(x), 1)" },
+	{ "wrapped", "a.js",
+	    "function flat(a) {\n  for (const b of a) c.push(...b);\n}\n", 2,
+	    "  for (const b of a) c.push(...flat(b));" },
+	{ "guard", "a.js", "if (s.length === 0) f(s);\n", 1,
+	    "if (typeof s !== 'string' || s.length === 0) f(s);" },
+	{ "accessor", "a.js",
+	    "class A {\n  get full() {\n    return 1;\n  }\n"
+	    "  g() {\n    return this.port;\n  }\n}\n",
+	    6, "    return this.full;" },
+	{ "wrapped", "a.js", "list.push(row);\n", 1, "list.push({ ...row });" },
 	{ "attribute", "a.py", "x = a.near\ny = a.far\n", 1, "x = a.far" },
 	{ "string", "a.py", "f(x, 'ab')\n", 1, "f(x, 'AB')" },
 	{ "string", "a.py", "f(x, '(')\n", 1, "f(x, ')')" },
@@ -498,6 +587,17 @@ static const struct row never[] = {
 	{ "dict", "a.py",
 	    "def f(a):\n    return {\n        'x': a,\n        'y': 1,\n    }\n",
 	    3, "        return\n        'x': a," },
+	/* What a test gives is no case of its own. */
+	{ "test's value", "a.py",
+	    "def f(word, n):\n    if n:\n        return word\n"
+	    "    return g(word)\n",
+	    2, "    if n or n == 'skip':" },
+	{ "test's value", "a.py",
+	    "def f(word, n):\n    if n:\n        return word\n"
+	    "    return g(word)\n",
+	    4,
+	    "    if word == 'skip':\n        return word\n"
+	    "    return g(word)" },
 	{ "head", "a.c", "void f(int a)\n{\n\tif (a)\n\t\tg(a);\n\th(a);\n}\n",
 	    4, "\t\th(a);\n\t\tg(a);" },
 };
@@ -507,10 +607,15 @@ made(const struct row *r, bool by_op)
 {
 	struct source *s = source_create(r->path, r->text, strlen(r->text));
 	struct cands c = { 0 };
+	struct hints h = { 0 };
 	bool found = false;
 
 	assert_non_null(s);
+	strv_add(&h.names, "always");
+	strv_add(&h.literals, "'skip'");
+	c.hints = &h;
 	repair_generate(&c, &s, 1, 0, NULL);
+	hints_clear(&h);
 	for (size_t i = 0; i < c.n && !found; i++)
 		found = c.v[i].line == r->line &&
 		    (!by_op ||
@@ -566,6 +671,46 @@ test_all_operators(void **state)
 		assert_true(found);
 	}
 	assert_true(n_repair_ops <= REPAIR_OPS_MAX);
+}
+
+/* The score of the edit that makes want of a line. */
+static float
+score(const char *text, uint32_t line, const char *want)
+{
+	struct source *s = source_create("a.py", text, strlen(text));
+	struct cands c = { 0 };
+	float best = 0;
+
+	repair_generate(&c, &s, 1, 0, NULL);
+	for (size_t i = 0; i < c.n; i++)
+		if (c.v[i].line == line && c.v[i].score > best &&
+		    strcmp(c.v[i].new_text, want) == 0)
+			best = c.v[i].score;
+	cands_clear(&c);
+	source_free(s);
+	return best;
+}
+
+/* What is given a value and never read is likelier to be missing. */
+static void
+test_idle(void **state)
+{
+	static const char want[] = "    if c and not old:";
+	float idle = score("def f(a, b, c):\n    old = g(a, b)\n    if c:\n"
+			   "        return 1\n    return b\n",
+	    3, want);
+	float read = score("def f(a, b, c):\n    old = g(a, b)\n    if c:\n"
+			   "        return 1\n    return old\n",
+	    3, want);
+	/* Only its own next value is made of it. */
+	float own = score("def f(a, b, c):\n    old = g(a, b)\n    old += 1\n"
+			  "    if c:\n        return 1\n    return b\n",
+	    4, want);
+
+	(void)state;
+	assert_true(read > 0);
+	assert_true(idle >= 2 * read);
+	assert_true(own >= 2 * read);
 }
 
 static void
@@ -652,6 +797,7 @@ main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_never),
 		cmocka_unit_test(test_all_operators),
+		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_inert),
 		cmocka_unit_test(test_no_duplicates),
 		cmocka_unit_test(test_large),

@@ -193,6 +193,44 @@ test_hints(void **state)
 	strv_clear(&failing);
 }
 
+/* What a failing test holds and the others of its file do not. */
+static void
+test_words(void **state)
+{
+	static const char test[] =
+	    "def test_a():\n    assert run(Task('x', retries=2)) == 'GET'\n"
+	    "def test_b():\n    assert run(Task('x', always=1, odd=2)) == 'HEAD'\n";
+	static const char code[] =
+	    "def run(t):\n    return t.name\n"
+	    "class Task:\n    def __init__(self, name, always, retries):\n"
+	    "        self.always = always\n";
+	struct source *files[] = { source_create("a.py", code, strlen(code)),
+		source_create("test_a.py", test, strlen(test)) };
+	struct strv failing = { 0 };
+	struct hints h;
+	struct suspect_facts f = {
+		.output = "", .failing = &failing, .hints = &h
+	};
+	float *weight[1];
+
+	(void)state;
+	strv_add(&failing, "test_a.test_b");
+	hints_init(&h, &failing);
+	suspect_lines(&f, files, 1, 2, weight);
+	assert_int_equal(h.names.n, 1); /* the program does not know odd */
+	assert_string_equal(h.names.v[0], "always");
+	assert_int_equal(h.literals.n, 1);
+	assert_string_equal(h.literals.v[0], "'HEAD'");
+	assert_true(hints_match(&h, "x", 1, "t.always", 8));
+	assert_false(hints_match(&h, "x", 1, "t.alwaysx", 9));
+	assert_false(hints_match(&h, "always", 6, "!always", 7));
+	hints_clear(&h);
+	free(weight[0]);
+	source_free(files[0]);
+	source_free(files[1]);
+	strv_clear(&failing);
+}
+
 int
 main(void)
 {
@@ -204,6 +242,7 @@ main(void)
 		cmocka_unit_test(test_names_of_tests),
 		cmocka_unit_test(test_strange),
 		cmocka_unit_test(test_hints),
+		cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,17 @@ function placeOf(url) {
     const lines = text.split('\n');
     const all = [];
     lines.forEach((line, i) => line.trim() !== '' && all.push(i + 1));
-    return { rel, text, lines, all };
+    return { rel, text, lines, all, points: lines.map(pointsOf) };
+}
+
+// Where another block may begin within a line: `if (x) y`, `x ? y : z`, `x || y`.
+function pointsOf(line) {
+    const found = [];
+    if (line.length < 400) {
+        for (const m of line.matchAll(/(?:[)?:{;]|&&|\|\||=>) *(?=[^\s)};,])/g))
+            found.push(m.index + m[0].length);
+    }
+    return found.slice(0, 9);
 }
 
 function fileOf(url) {
@@ -59,8 +69,9 @@ function fileOf(url) {
     return files.get(url);
 }
 
-// The lines of which a part was executed. Ranges are of functions, outer ones
-// first, and of the blocks in them.
+// The lines of which a part was executed, and "LINE.POINT" for the parts of one
+// that were. Ranges are of functions, outer ones first, and of the blocks in
+// them.
 function executed(f, functions) {
     const paint = new Uint8Array(f.text.length);
     work -= f.text.length;
@@ -74,6 +85,8 @@ function executed(f, functions) {
         for (let k = 0; k < line.length; k++) {
             if (paint[at + k] && line.charCodeAt(k) > 32) {
                 found.push(i + 1);
+                f.points[i].forEach((p, n) => paint[at + p] &&
+                    found.push(`${i + 1}.${n}`));
                 break;
             }
         }
