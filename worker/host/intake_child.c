@@ -146,6 +146,7 @@ answer(struct snapshot_answer *ret, void *ctx, struct err *e)
 	ret->facts.owner = s->owner;
 	ret->facts.mode = s->mode;
 	ret->facts.mtime_ns = s->mtime_ns;
+	ret->facts.index = s->index;
 	return 0;
 }
 
