@@ -422,6 +422,10 @@ class Chaos:
         return True
 
     def orchestrator(self):
+        # Before that resume may say that there is nothing to go on with, which
+        # is early()'s to look at.
+        if not self.search.events("listening"):
+            return False
         self.search.kill()
         end = time.monotonic() + self.rng.choice((0, self.rng.uniform(0, 3)))
         while time.monotonic() < end:
