@@ -159,6 +159,25 @@ def foreign(box):
     end(host, "foreign")
 
 
+def cut_early(box):
+    """A connection that is cut in its handshake, or before: that is said, and
+    not that there is no orchestrator."""
+    f = Fleet(box, "cut-early", "--local", "0")
+    relay = Relay(("127.0.0.1", 0), ("127.0.0.1", f.port))
+    relay.mode = "refuse"
+    host = f.host("--name", "good", at="tcp://127.0.0.1:%d" % relay.port,
+                  log=box.dir + "/cut.log")
+    lib.check(lib.wait_until(
+        lambda: "before the handshake was done" in lib.read(host.log), 20),
+        "cut early: it is said", lib.read(host.log))
+    relay.mode = "pass"
+    f.finish("cut early")
+    lib.check("it is no orchestrator" not in lib.read(host.log),
+              "cut early: of nobody else", lib.read(host.log))
+    end(host, "cut early")
+    relay.close()
+
+
 def rss(pids):
     """MiB of all these together, each page once."""
     found = 0
@@ -334,7 +353,7 @@ LONG = (overdue, silent)
 def main():
     with lib.Box() as box:
         lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
-        for part in (alone, floods, door, foreign, crowd,
+        for part in (alone, floods, door, foreign, cut_early, crowd,
                      where, twins, outside, forsaken, *LONG):
             if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
                                                  part not in LONG):

@@ -33,6 +33,7 @@ struct host {
 	char name[256];
 	char instance[33]; /* random, of this process */
 	int link;          /* enum shake that was told last; -1: none */
+	unsigned cuts;     /* handshakes that were cut, in a row */
 	uint64_t try_ms;   /* when that was tried first; 0: no matter */
 	char run[65];      /* of the last WELCOME; "" before it */
 	bool draining;
