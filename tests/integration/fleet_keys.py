@@ -530,15 +530,18 @@ EVIL = ("diff --git a/%s b/%s\nnew file mode 100644\n--- /dev/null\n"
 
 
 class Pretender:
-    """A host that was let in and answers for workers that it never starts."""
+    """A host that was let in and answers for workers that it never starts.
+    mute: it has said nothing but HELLO so far."""
 
-    def __init__(self, f, profile, **more):
+    def __init__(self, f, profile, mute=False, **more):
         self.c = f.client()
         self.c.s.settimeout(20)
         self.c.send(b"", curve.pack(dict(HELLO, profile=profile, **more)))
         lib.equal(curve.unpack(self.c.recv()[1]).get("refused", ""), "",
                   "it may join")
         self.seen, self.lock = [], threading.Lock()
+        if not mute:
+            self.say(b"", {"t": 2, "busy": 0})
 
     def say(self, worker, m):
         with self.lock:

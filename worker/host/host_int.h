@@ -58,6 +58,7 @@ void uplink_tick(struct host *h, uint64_t now);
 
 /* host.c */
 void host_say_hello(struct host *h);
+void host_say_heartbeat(struct host *h);
 /* host.c: stop when nothing is left to do after DRAIN. */
 void host_check_drained(struct host *h);
 /* host.c: take no more, tell the orchestrator, end what is there. */
