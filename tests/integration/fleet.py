@@ -143,7 +143,11 @@ class Host:
         except ProcessLookupError:
             pass
         rest = lib.left_alive(tree, GONE)
-        lib.check(not rest, "a host is killed: nothing is left of it", rest)
+        lib.check(not rest, "a host is killed: nothing is left of it",
+                  "%d was killed, %d is its launcher; left:\n%s" % (
+                      victim, self.process.pid, "\n".join(
+                          "%r\n%s" % (p, p.read("status").decode()[:300])
+                          for p in rest)))
         self.process.kill()
         self.process.wait()
 
