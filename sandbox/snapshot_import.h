@@ -44,6 +44,9 @@ struct snapshot_source {
 	/* Before any file comes: so many bytes of them will, of whole that the
 	 * snapshot's files have. Negative: it may not. May be NULL. */
 	int (*room)(uint64_t bytes, uint64_t whole, void *ctx, struct err *e);
+	/* What the store is called for a person, and what may help where there
+	 * is no room; each may be NULL. */
+	const char *store_name, *no_room;
 	void *ctx;
 };
 

@@ -62,17 +62,22 @@ int
 import_failed(struct import *k, const char *what, int r, struct err *e)
 {
 	struct statvfs fs = { .f_frsize = 1 };
+	const char *name = k->src->store_name, *help = k->src->no_room;
 	uint64_t mib = 1 << 20;
+
+	if (name == NULL)
+		name = k->store.dir;
 
 	if (r != -ENOSPC && r != -EDQUOT)
 		return err_set(
-		    e, r, "%s below %s: %s", what, k->store.dir, strerror(-r));
+		    e, r, "%s below %s: %s", what, name, strerror(-r));
 	(void)statvfs(k->store.dir, &fs); /* then it says 0 */
 	return err_set(e, r,
 	    "no room for the snapshot below %s: %" PRIu64
-	    " MiB must come, %" PRIu64 " MiB are free (%s)",
-	    k->store.dir, k->total / mib + 1,
-	    (uint64_t)(fs.f_bavail * fs.f_frsize) / mib, strerror(-r));
+	    " MiB must come, %" PRIu64 " MiB are free (%s)%s%s",
+	    name, k->total / mib + 1,
+	    (uint64_t)(fs.f_bavail * fs.f_frsize) / mib, strerror(-r),
+	    help != NULL ? ": " : "", help != NULL ? help : "");
 }
 
 /* --- the manifest, the pack, its index

@@ -129,7 +129,9 @@ take(void)
 static int
 import_to(const char *name, const char *id, struct err *e)
 {
-	const struct snapshot_source s = { ask, answer, progress, NULL, NULL };
+	const struct snapshot_source s = {
+		.ask = ask, .answer = answer, .progress = progress
+	};
 	char *store = path_join(bed, name);
 	char *tree = path_joinf(store, "%s/tree", id);
 	int r;

@@ -328,6 +328,7 @@ host_start(struct host *h, struct err *e)
 	intake.up = h->relay;
 	intake.reaper = h->reaper;
 	intake.store = h->place->snapshots;
+	intake.store_name = h->place->snapshots_name;
 	intake.cache_max = h->opts->cache_max;
 	intake.shared = h->opts->lifeline_fd >= 0;
 	h->intake = intake_create(&intake, &slots_intake_ops, &h->slots);
