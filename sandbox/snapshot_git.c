@@ -24,6 +24,8 @@
 #include "sandbox/walk.h"
 
 #define PACK_TIMEOUT_MS (60 * 60 * 1000)
+/* Larger files don't come into git's memory as a whole. */
+#define STREAMED "core.bigFileThreshold=16m"
 
 /* --- the new one ------------------------------------------------------------
  */
@@ -152,7 +154,7 @@ pack(struct snap_git *g, const char *dir, const char *tree, struct err *e)
 		strv_add(&own, g->objects);
 	line = xasprintf("%s\n", g->commit);
 	base = path_join(dir, "objects/pack/pack");
-	strv_addl(&run.args, "-c", "core.compression=1", "-c",
+	strv_addl(&run.args, "-c", "core.compression=1", "-c", STREAMED, "-c",
 	    "pack.writeReverseIndex=false", "pack-objects", "-q", "--revs",
 	    "--window=0", "--no-reuse-delta", base, (char *)NULL);
 	snap_git_borrow(g->borrow != NULL ? g->borrow : &own, &run.env);
@@ -202,8 +204,9 @@ snap_git_take_pack(struct snap_git *g, const char *path, const char *dir,
 		r = err_set(
 		    e, -errno, "move %s to %s: %s", path, dst, strerror(errno));
 	} else {
-		strv_addl(&run.args, "-c", "pack.writeReverseIndex=false",
-		    "index-pack", dst, (char *)NULL);
+		strv_addl(&run.args, "-c", STREAMED, "-c",
+		    "pack.writeReverseIndex=false", "index-pack", dst,
+		    (char *)NULL);
 		r = in_new(g, dir, tree, &run, e);
 		gitrun_clear(&run);
 	}
