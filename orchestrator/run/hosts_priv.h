@@ -39,7 +39,7 @@ struct host {
 	uint64_t strays_ms; /* counted since */
 	uint64_t cut_ms;    /* when the connection ended */
 	uint64_t seen_ms;
-	bool spoken; /* it has said more than HELLO */
+	bool spoken;       /* it has said more than HELLO */
 	uint64_t poor_ms;  /* until then others are better */
 	uint64_t aside_ms; /* until then it gets nothing; 0: it is not so */
 	unsigned faults;   /* attempts that failed there, one after the other */
