@@ -51,7 +51,7 @@ ALL_LDFLAGS = -$(PIE) -Wl,-z,relro,-z,now $(SANFLAGS) $(LDFLAGS)
 # --- what each program links: only what it needs ----------------------------
 PKGS_BASE := libzmq jansson libbsd-overlay libsodium libutf8proc
 PKGS_PROTO := $(PKGS_BASE) msgpack
-PKGS_SANDBOX := libseccomp
+PKGS_SANDBOX := libseccomp libmd
 PKGS_WORKER := $(PKGS_PROTO) $(PKGS_SANDBOX)
 PKGS_FORAY := $(PKGS_PROTO) $(PKGS_SANDBOX) sqlite3 libcurl libmicrohttpd
 PKGS_ALL := $(sort $(PKGS_FORAY) $(PKGS_WORKER))

@@ -1,7 +1,7 @@
 # Included by the Makefile: the Debian packages, by use.
 
 DEPS := gcc libc6-dev make pkg-config libzmq3-dev libmsgpack-dev libbsd-dev \
-	libjansson-dev libutf8proc-dev libsqlite3-dev libseccomp-dev \
+	libmd-dev libjansson-dev libutf8proc-dev libsqlite3-dev libseccomp-dev \
 	libsodium-dev libcurl4-openssl-dev libmicrohttpd-dev bubblewrap git \
 	ripgrep python3
 DEPS_TEST := libcmocka-dev nodejs procps cmake tmux python3-venv \

@@ -100,7 +100,9 @@ shake_happened(enum shake what, void *ctx)
 		return;
 	if (what == SHAKE_UP)
 		p->failed = 0;
-	if ((what == SHAKE_REFUSED || what == SHAKE_FAILED) && p->again == NULL)
+	if ((what == SHAKE_REFUSED || what == SHAKE_FAILED ||
+		what == SHAKE_CUT) &&
+	    p->again == NULL)
 		later(p);
 	if (p->ops.on_link != NULL)
 		p->ops.on_link(p, what, p->ctx);

@@ -62,8 +62,10 @@ event_cb(void *pair unused_arg, void *ctx)
 			s->cb(SHAKE_REFUSED, s->ctx);
 			break;
 		case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-		case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
 			s->cb(SHAKE_FAILED, s->ctx);
+			break;
+		case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+			s->cb(SHAKE_CUT, s->ctx);
 			break;
 		default:
 			s->cb(SHAKE_DOWN, s->ctx);

@@ -2,8 +2,8 @@
  * shake.h - how the handshakes of a ZeroMQ client go, from its monitor.
  *
  * libzmq does not connect again after a server has refused the key, or speaks
- * no CURVE at all: whoever hears SHAKE_REFUSED or SHAKE_FAILED makes a new
- * socket after a while.
+ * no CURVE at all: whoever hears SHAKE_REFUSED, SHAKE_FAILED or SHAKE_CUT makes
+ * a new socket after a while.
  */
 #ifndef PROTO_SHAKE_H
 #define PROTO_SHAKE_H
@@ -15,7 +15,9 @@ enum shake {
 	SHAKE_UP,      /* the handshake is done */
 	SHAKE_DOWN,    /* a connection ended, in whatever state */
 	SHAKE_REFUSED, /* the server does not want our key */
-	SHAKE_FAILED   /* the other side is not what we take it for */
+	SHAKE_FAILED,  /* the other side is not what we take it for */
+	SHAKE_CUT      /* it ended in the handshake: something has cut it, or a
+			  server with another key has closed it */
 };
 
 struct shake_watch;

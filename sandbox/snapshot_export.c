@@ -25,7 +25,7 @@ struct snapshot_export {
 	struct cursor at;
 	uint64_t *line; /* where each entry's line begins; one more: the end */
 	size_t n;
-	uint64_t manifest_size;
+	uint64_t manifest_size, index_size;
 	struct stat top;
 	char *buf;       /* LINE_MAX_BYTES, for a line */
 	uint32_t opened; /* the entry behind fd */
@@ -79,9 +79,12 @@ snapshot_ranges_get(const void *p, size_t len,
 		ret[i].offset = get_number(at + 4, 8);
 		ret[i].len = (uint32_t)get_number(at + 12, 4);
 		sum += ret[i].len;
-		if (ret[i].entry >= SNAPSHOT_PACK && n > 1)
+		if ((ret[i].entry >= SNAPSHOT_INDEX ||
+			ret[0].entry >= SNAPSHOT_INDEX) &&
+		    ret[i].entry != ret[0].entry)
 			return err_set(e, ERR_PROTO,
-			    "the manifest and the pack are asked for alone");
+			    "the manifest, the pack and its index are asked "
+			    "for alone");
 	}
 	if (sum > SNAPSHOT_CHUNK)
 		return err_set(e, ERR_PROTO,
@@ -151,26 +154,6 @@ open_parts(struct snapshot_export *x, struct err *e)
 	return 0;
 }
 
-int
-snapshot_export_open(const char *store, const char *id,
-    struct snapshot_export **ret, struct err *e)
-{
-	struct snapshot_export *x = xcalloc(1, sizeof *x);
-	int r;
-
-	x->holdfd = x->treefd = x->manifestfd = x->fd = -1;
-	x->buf = xmalloc(LINE_MAX_BYTES + 1);
-	r = snapshot_hold(store, id, &x->holdfd, e);
-	if (r == 0)
-		r = open_parts(x, e);
-	if (r < 0) {
-		snapshot_export_close(x);
-		return r;
-	}
-	*ret = x;
-	return 0;
-}
-
 void
 snapshot_export_close(struct snapshot_export *x)
 {
@@ -214,10 +197,11 @@ damaged(uint32_t entry, int r, struct err *e)
 	    strerror(-r));
 }
 
-/* The one .pack of the private repository. */
+/* The one .pack of the private repository, or its .idx. */
 static int
-open_pack(struct snapshot_export *x, struct err *e)
+open_pack(struct snapshot_export *x, uint32_t which, struct err *e)
 {
+	const char *suffix = which == SNAPSHOT_PACK ? ".pack" : ".idx";
 	struct dirent *d;
 	const char *end;
 	DIR *dir;
@@ -235,7 +219,7 @@ open_pack(struct snapshot_export *x, struct err *e)
 	fd = ERR_PROTO;
 	while (fd == ERR_PROTO && (d = readdir(dir)) != NULL) {
 		end = strrchr(d->d_name, '.');
-		if (end != NULL && strcmp(end, ".pack") == 0)
+		if (end != NULL && strcmp(end, suffix) == 0)
 			fd = copy_open(dirfd(dir), d->d_name, &x->st);
 	}
 	closedir(dir);
@@ -243,7 +227,7 @@ open_pack(struct snapshot_export *x, struct err *e)
 		return err_set(
 		    e, ERR_PROTO, "the snapshot has no pack of a commit");
 	if (fd < 0)
-		return damaged(SNAPSHOT_PACK, fd, e);
+		return damaged(which, fd, e);
 	x->fd = fd;
 	return 0;
 }
@@ -296,16 +280,47 @@ open_entry(struct snapshot_export *x, uint32_t entry, struct err *e)
 	if (x->fd >= 0 && x->opened == entry)
 		return 0;
 	fd_close(&x->fd);
-	r = entry == SNAPSHOT_PACK ? open_pack(x, e) : open_file(x, entry, e);
+	r = entry >= SNAPSHOT_INDEX ? open_pack(x, entry, e)
+				    : open_file(x, entry, e);
 	x->opened = entry;
 	return r;
+}
+
+/* Only where it can be had is it spoken of. */
+static void
+find_index(struct snapshot_export *x)
+{
+	if (open_entry(x, SNAPSHOT_INDEX, NULL) == 0)
+		x->index_size = (uint64_t)x->st.st_size;
+}
+
+int
+snapshot_export_open(const char *store, const char *id,
+    struct snapshot_export **ret, struct err *e)
+{
+	struct snapshot_export *x = xcalloc(1, sizeof *x);
+	int r;
+
+	x->holdfd = x->treefd = x->manifestfd = x->fd = -1;
+	x->buf = xmalloc(LINE_MAX_BYTES + 1);
+	r = snapshot_hold(store, id, &x->holdfd, e);
+	if (r == 0)
+		r = open_parts(x, e);
+	if (r == 0)
+		find_index(x);
+	if (r < 0) {
+		snapshot_export_close(x);
+		return r;
+	}
+	*ret = x;
+	return 0;
 }
 
 static int
 read_range(struct snapshot_export *x, const struct snapshot_range *r,
     struct buf *dst, struct snapshot_facts *facts, struct err *e)
 {
-	bool whole = r->entry >= SNAPSHOT_PACK;
+	bool whole = r->entry >= SNAPSHOT_INDEX;
 	uint64_t size = x->manifest_size, len = r->len;
 	int rc = 0, fd = x->manifestfd;
 
@@ -352,6 +367,7 @@ snapshot_export_read(struct snapshot_export *x, const struct snapshot_range *r,
 	facts.owner = x->top.st_uid;
 	facts.mode = x->top.st_mode & 07777;
 	facts.mtime_ns = mtime > 0 ? (uint64_t)mtime : 0;
+	facts.index = x->index_size;
 	*ret = facts;
 	return 0;
 }

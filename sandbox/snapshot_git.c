@@ -24,6 +24,8 @@
 #include "sandbox/walk.h"
 
 #define PACK_TIMEOUT_MS (60 * 60 * 1000)
+/* Larger files don't come into git's memory as a whole. */
+#define STREAMED "core.bigFileThreshold=16m"
 
 /* --- the new one ------------------------------------------------------------
  */
@@ -45,8 +47,8 @@ put(const char *dir, const char *name, const char *text, struct err *e)
 }
 
 /* An empty repository, as git init makes one, without templates. */
-static int
-make_empty(const struct snap_git *g, const char *dir, struct err *e)
+int
+snap_git_empty(const struct snap_git *g, const char *dir, struct err *e)
 {
 	static const char *const dirs[] = { "objects/pack", "objects/info",
 		"refs/heads", "refs/tags", "hooks", "info" };
@@ -88,19 +90,24 @@ make_empty(const struct snap_git *g, const char *dir, struct err *e)
 }
 
 /* A list of directories is separated by colons; git unquotes C strings. */
-static void
-alternates_env(const char *objects, struct strv *env)
+void
+snap_git_borrow(const struct strv *objects, struct strv *env)
 {
+	const char *at;
 	struct buf b;
+	size_t i;
 
-	buf_init(&b, 3 * strlen(objects) + 64);
-	(void)buf_adds(&b, "GIT_ALTERNATE_OBJECT_DIRECTORIES=\"");
-	for (; *objects != '\0'; objects++) {
-		if (*objects == '"' || *objects == '\\')
-			(void)buf_addc(&b, '\\');
-		(void)buf_addc(&b, *objects);
+	buf_init(&b, BUF_NOMAX);
+	(void)buf_adds(&b, "GIT_ALTERNATE_OBJECT_DIRECTORIES=");
+	for (i = 0; i < objects->n; i++) {
+		(void)buf_adds(&b, i > 0 ? ":\"" : "\"");
+		for (at = objects->v[i]; *at != '\0'; at++) {
+			if (*at == '"' || *at == '\\')
+				(void)buf_addc(&b, '\\');
+			(void)buf_addc(&b, *at);
+		}
+		(void)buf_addc(&b, '"');
 	}
-	(void)buf_addc(&b, '"');
 	strv_add(env, buf_str(&b));
 	buf_clear(&b);
 }
@@ -131,21 +138,27 @@ in_new(struct snap_git *g, const char *dir, const char *tree,
 	return r > 0 ? 1 : r;
 }
 
+/* Without deltas, which cost little here: one commit has few. So each object's
+ * bytes are of use without the others (snapshot_import_thin.c). */
 static int
 pack(struct snap_git *g, const char *dir, const char *tree, struct err *e)
 {
 	struct gitrun run = { .timeout_ms = PACK_TIMEOUT_MS };
+	struct strv own = { 0 };
 	char *line, *base;
 	int r;
 
-	if (g->objects == NULL)
+	if (g->objects == NULL && g->borrow == NULL)
 		return err_set(e, -ENOENT, "there are no objects to pack");
+	if (g->borrow == NULL)
+		strv_add(&own, g->objects);
 	line = xasprintf("%s\n", g->commit);
 	base = path_join(dir, "objects/pack/pack");
-	strv_addl(&run.args, "-c", "core.compression=1", "-c",
+	strv_addl(&run.args, "-c", "core.compression=1", "-c", STREAMED, "-c",
 	    "pack.writeReverseIndex=false", "pack-objects", "-q", "--revs",
-	    "--window=0", "--delta-base-offset", base, (char *)NULL);
-	alternates_env(g->objects, &run.env);
+	    "--window=0", "--no-reuse-delta", base, (char *)NULL);
+	snap_git_borrow(g->borrow != NULL ? g->borrow : &own, &run.env);
+	strv_clear(&own);
 	run.input = line;
 	run.input_len = strlen(line);
 	r = in_new(g, dir, tree, &run, e);
@@ -179,28 +192,37 @@ snap_git_check(struct snap_git *g, const char *tree, struct err *e)
 	return r;
 }
 
-/* The pack file that came from elsewhere: its index is made here, which
- * checks every object, and nothing may be missing. */
-static int
-take_pack(struct snap_git *g, const char *dir, const char *tree, struct err *e)
+int
+snap_git_take_pack(struct snap_git *g, const char *path, const char *dir,
+    const char *tree, struct err *e)
 {
 	struct gitrun run = { .timeout_ms = PACK_TIMEOUT_MS };
 	char *dst = path_joinf(dir, "objects/pack/pack-%s.pack", g->commit);
-	int r = 0;
+	int r;
 
-	if (rename(g->pack, dst) < 0)
-		r = err_set(e, -errno, "move %s to %s: %s", g->pack, dst,
-		    strerror(errno));
-	if (r == 0) {
-		strv_addl(&run.args, "-c", "pack.writeReverseIndex=false",
-		    "index-pack", dst, (char *)NULL);
+	if (rename(path, dst) < 0) {
+		r = err_set(
+		    e, -errno, "move %s to %s: %s", path, dst, strerror(errno));
+	} else {
+		strv_addl(&run.args, "-c", STREAMED, "-c",
+		    "pack.writeReverseIndex=false", "index-pack", dst,
+		    (char *)NULL);
 		r = in_new(g, dir, tree, &run, e);
 		gitrun_clear(&run);
 	}
-	if (r == 0)
-		r = find_all(g, dir, tree, e);
 	free(dst);
 	return r;
+}
+
+/* The commit from elsewhere, where nothing may be missing. */
+static int
+take_commit(
+    struct snap_git *g, const char *dir, const char *tree, struct err *e)
+{
+	int r = g->pack != NULL ? snap_git_take_pack(g, g->pack, dir, tree, e)
+				: pack(g, dir, tree, e);
+
+	return r == 0 ? find_all(g, dir, tree, e) : r;
 }
 
 static int
@@ -339,10 +361,11 @@ snap_git_make(
 			goto out;
 	}
 	if (fresh)
-		r = make_empty(g, dir, e);
+		r = snap_git_empty(g, dir, e);
 	if (fresh && r == 0 && g->commit != NULL)
-		r = g->pack != NULL ? take_pack(g, dir, tree, e)
-				    : pack(g, dir, tree, e);
+		r = g->pack != NULL || g->borrow != NULL
+		    ? take_commit(g, dir, tree, e)
+		    : pack(g, dir, tree, e);
 	if (r == 0 && g->commit != NULL)
 		r = index_files(g, dir, tree, fresh, e);
 	if (r == 1) { /* objects are missing, or worse */

@@ -155,12 +155,23 @@ fetch_pack(struct import *k, const char *path, struct err *e)
 	return r;
 }
 
+/* As it was before anything was made. */
+static void
+undo_git(struct import *k)
+{
+	char *dir = path_join(k->tree, ".git");
+
+	snap_git_clear(&k->git);
+	(void)snap_git_from_state(k->m.git, &k->git); /* it could be read */
+	(void)path_rmtree(dir, NULL); /* else the next step fails */
+	free(dir);
+}
+
 /* From an earlier snapshot. False: there is none, or it is damaged; nothing is
  * left of it. */
 static bool
 reuse_git(struct import *k)
 {
-	char *dir;
 	bool ok;
 
 	if (k->old_tree == NULL)
@@ -168,25 +179,46 @@ reuse_git(struct import *k)
 	ok = snap_git_make(&k->git, k->tree, k->old_tree, NULL) == 0 &&
 	    snap_git_check(&k->git, k->tree, NULL) == 0 &&
 	    strcmp(k->git.state, k->m.git) == 0;
-	if (!ok) {
-		snap_git_clear(&k->git);
-		/* It could be read before. */
-		(void)snap_git_from_state(k->m.git, &k->git);
-		dir = path_join(k->tree, ".git");
-		(void)path_rmtree(dir, NULL); /* else the next step fails */
-		free(dir);
-	}
+	if (!ok)
+		undo_git(k);
 	return ok;
+}
+
+/* From earlier snapshots and what they lack. 1: nothing is left of it, take the
+ * pack whole. */
+static int
+make_git_thin(struct import *k, struct err *e)
+{
+	int r;
+
+	r = import_thin(k, e);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		k->git.borrow = &k->borrow;
+		r = snap_git_make(&k->git, k->tree, NULL, e);
+		k->git.borrow = NULL;
+		if (r == -ENOSPC || r == -EDQUOT)
+			return r;
+		if (r == 0 && strcmp(k->git.state, k->m.git) == 0)
+			return 0;
+	}
+	undo_git(k);
+	return 1;
 }
 
 static int
 make_git(struct import *k, struct err *e)
 {
 	char *pack;
-	int r = 0;
+	int r;
 
 	if (k->git.gitdir == NULL || reuse_git(k))
 		return 0;
+	r = k->git.commit != NULL ? make_git_thin(k, e) : 1;
+	if (r <= 0)
+		return r;
+	r = 0;
 	pack = path_join(k->store.tmp, "pack");
 	if (k->git.commit != NULL) {
 		r = fetch_pack(k, pack, e);
@@ -284,12 +316,15 @@ snapshot_import(const char *store, const char *id,
 {
 	struct import *k = xcalloc(1, sizeof *k);
 	struct manifest m;
+	size_t i;
 	int r;
 
 	k->src = src;
 	k->id = id;
 	k->uid = stage_uid();
 	k->treefd = k->old_hold = k->fd = -1;
+	for (i = 0; i < nitems(k->borrow_hold); i++)
+		k->borrow_hold[i] = -1;
 	copier_init(&k->copier);
 	r = snap_store_open(&k->store, store, e);
 	if (r == 0 && !snap_is_id(id))
@@ -302,6 +337,9 @@ snapshot_import(const char *store, const char *id,
 	fd_close(&k->fd);
 	fd_close(&k->treefd);
 	fd_close(&k->old_hold);
+	for (i = 0; i < nitems(k->borrow_hold); i++)
+		fd_close(&k->borrow_hold[i]);
+	strv_clear(&k->borrow);
 	copier_clear(&k->copier);
 	snap_git_clear(&k->git);
 	manifest_clear(&k->m);

@@ -7,7 +7,8 @@
  * file's size and hash is checked when it is on the disk; git checks the pack,
  * and that the commit has all that it names. What an earlier snapshot of this
  * store has is linked (same content, mode and time) or copied (same content);
- * so is the private .git of the same commit. The rest of .git is made here.
+ * so is the private .git of the same commit, and of another commit's the pack
+ * takes what objects are the same. The rest of .git is made here.
  *
  * Where links of the tree lead is not looked at: they are never followed here,
  * and a worker's sandbox is what bounds them.
@@ -43,6 +44,9 @@ struct snapshot_source {
 	/* Before any file comes: so many bytes of them will, of whole that the
 	 * snapshot's files have. Negative: it may not. May be NULL. */
 	int (*room)(uint64_t bytes, uint64_t whole, void *ctx, struct err *e);
+	/* What the store is called for a person, and what may help where there
+	 * is no room; each may be NULL. */
+	const char *store_name, *no_room;
 	void *ctx;
 };
 

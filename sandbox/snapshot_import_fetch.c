@@ -20,12 +20,9 @@
 
 #define HOLE (64u << 10) /* aligned zeros of this size are not written */
 
-typedef void (*next_fn)(struct import *k, struct import_batch *b);
-typedef int (*take_fn)(struct import *k, const struct import_batch *b,
-    const struct snapshot_answer *a, struct err *e);
-
-static int
-transfer(struct import *k, next_fn next, take_fn take, struct err *e)
+int
+import_transfer(
+    struct import *k, import_next_fn next, import_take_fn take, struct err *e)
 {
 	struct snapshot_answer a;
 	struct import_batch *b;
@@ -65,20 +62,26 @@ int
 import_failed(struct import *k, const char *what, int r, struct err *e)
 {
 	struct statvfs fs = { .f_frsize = 1 };
+	const char *name = k->src->store_name, *help = k->src->no_room;
 	uint64_t mib = 1 << 20;
+
+	if (name == NULL)
+		name = k->store.dir;
 
 	if (r != -ENOSPC && r != -EDQUOT)
 		return err_set(
-		    e, r, "%s below %s: %s", what, k->store.dir, strerror(-r));
+		    e, r, "%s below %s: %s", what, name, strerror(-r));
 	(void)statvfs(k->store.dir, &fs); /* then it says 0 */
 	return err_set(e, r,
 	    "no room for the snapshot below %s: %" PRIu64
-	    " MiB must come, %" PRIu64 " MiB are free (%s)",
-	    k->store.dir, k->total / mib + 1,
-	    (uint64_t)(fs.f_bavail * fs.f_frsize) / mib, strerror(-r));
+	    " MiB must come, %" PRIu64 " MiB are free (%s)%s%s",
+	    name, k->total / mib + 1,
+	    (uint64_t)(fs.f_bavail * fs.f_frsize) / mib, strerror(-r),
+	    help != NULL ? ": " : "", help != NULL ? help : "");
 }
 
-/* --- the manifest, the pack ----------------------------------------------- */
+/* --- the manifest, the pack, its index
+ * --------------------------------------------- */
 
 static void
 next_blob(struct import *k, struct import_batch *b)
@@ -121,21 +124,49 @@ take_blob(struct import *k, const struct import_batch *b,
 	int rc;
 
 	if (r->offset == 0)
+		k->blob_total = a->facts.total;
+	if (r->entry == SNAPSHOT_MANIFEST)
 		k->facts = a->facts;
-	want = k->facts.total > r->offset ? k->facts.total - r->offset : 0;
+	want = k->blob_total > r->offset ? k->blob_total - r->offset : 0;
 	if (want > r->len)
 		want = r->len;
-	if (a->facts.total != k->facts.total || a->len != want)
+	if (a->facts.total != k->blob_total || a->len != want)
 		return err_set(e, ERR_PROTO,
 		    "%zu bytes of the snapshot came where %" PRIu64
 		    " had to come",
 		    a->len, want);
 	if (k->blob_buf != NULL)
 		return buf_add(k->blob_buf, a->data, a->len) < 0
-		    ? err_set(e, ERR_LIMIT, "the manifest is too large")
+		    ? err_set(e, ERR_LIMIT, "it is larger than it was said")
 		    : 0;
 	rc = write_all(k->blob_fd, a->data, a->len, r->offset);
 	return rc < 0 ? import_failed(k, "write the pack", rc, e) : 0;
+}
+
+static int
+blob_begin(struct import *k, uint32_t which, uint64_t len, struct buf *buf,
+    int fd, struct err *e)
+{
+	k->blob = which;
+	k->blob_buf = buf;
+	k->blob_fd = fd;
+	k->blob_off = 0;
+	k->blob_end = len;
+	return import_transfer(k, next_blob, take_blob, e);
+}
+
+int
+import_blob_size(struct import *k, uint32_t which, uint64_t *ret, struct err *e)
+{
+	struct buf none;
+	int r;
+
+	buf_init(&none, 1);
+	r = blob_begin(k, which, 1, &none, -1, e);
+	if (r == 0)
+		*ret = k->blob_total;
+	buf_clear(&none);
+	return r;
 }
 
 int
@@ -144,25 +175,21 @@ import_blob(struct import *k, uint32_t which, uint64_t max, struct buf *buf,
 {
 	int r;
 
-	k->blob = which;
-	k->blob_buf = buf;
-	k->blob_fd = fd;
-	k->blob_off = 0;
-	k->blob_end = SNAPSHOT_CHUNK;
-	r = transfer(k, next_blob, take_blob, e);
-	if (r < 0 || k->facts.total <= SNAPSHOT_CHUNK)
+	r = blob_begin(k, which, SNAPSHOT_CHUNK, buf, fd, e);
+	if (r < 0 || k->blob_total <= SNAPSHOT_CHUNK)
 		return r;
 	if (which == SNAPSHOT_PACK)
-		k->total = k->facts.total;
-	if (k->facts.total > max)
-		return which == SNAPSHOT_MANIFEST
-		    ? err_set(e, ERR_LIMIT,
-			  "the snapshot's manifest has %" PRIu64
-			  " MiB, %" PRIu64 " are allowed",
-			  k->facts.total >> 20, max >> 20)
-		    : import_failed(k, "write the pack", -ENOSPC, e);
-	k->blob_end = k->facts.total;
-	return transfer(k, next_blob, take_blob, e);
+		k->total = k->blob_total;
+	if (k->blob_total > max)
+		return which == SNAPSHOT_PACK
+		    ? import_failed(k, "write the pack", -ENOSPC, e)
+		    : err_set(e, ERR_LIMIT,
+			  "the snapshot's %s has %" PRIu64 " MiB, %" PRIu64
+			  " are allowed",
+			  which == SNAPSHOT_MANIFEST ? "manifest" : "index",
+			  k->blob_total >> 20, max >> 20);
+	k->blob_end = k->blob_total;
+	return import_transfer(k, next_blob, take_blob, e);
 }
 
 /* --- files ---------------------------------------------------------------- */
@@ -295,5 +322,5 @@ import_files(struct import *k, struct err *e)
 {
 	k->next = 0;
 	k->next_off = 0;
-	return transfer(k, next_files, take_files, e);
+	return import_transfer(k, next_files, take_files, e);
 }

@@ -13,8 +13,6 @@
 #include "common/text.h"
 #include "sandbox/snapshot_import_priv.h"
 
-#define LOOKED_AT 8 /* earlier snapshots, those used last */
-
 /* One earlier snapshot. */
 struct earlier {
 	struct manifest m;
@@ -147,6 +145,14 @@ sort_files(struct earlier *o)
 	qsort(o->v, o->n, sizeof *o->v, hash_cmp);
 }
 
+/* Both a commit, with ids of the same length. */
+static bool
+is_same_kind(const char *a, const char *b)
+{
+	return text_starts(a, "commit ") && text_starts(b, "commit ") &&
+	    strlen(a) == strlen(b);
+}
+
 static int
 reuse_from(struct import *k, const char *id, struct err *e)
 {
@@ -181,6 +187,10 @@ reuse_from(struct import *k, const char *id, struct err *e)
 		k->old_hold = hold;
 		tree = NULL;
 		hold = -1;
+	} else if (is_same_kind(o.m.git, k->m.git)) {
+		k->borrow_hold[k->borrow.n] = hold;
+		strv_addf(&k->borrow, "%s/.git/objects", tree);
+		hold = -1;
 	}
 out:
 	fd_close(&o.treefd);
@@ -199,7 +209,7 @@ import_reuse(struct import *k, struct err *e)
 	int r = 0;
 
 	snap_store_ids(&k->store, &ids);
-	for (i = 0; i < ids.n && i < LOOKED_AT && r == 0; i++)
+	for (i = 0; i < ids.n && i < IMPORT_LOOKED_AT && r == 0; i++)
 		r = reuse_from(k, ids.v[i].id, e);
 	snap_ids_clear(&ids);
 	return r;

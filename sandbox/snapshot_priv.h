@@ -103,6 +103,8 @@ struct snap_git {
 	char *state;      /* "none", "empty sha1", "commit HEX", "broken WHY" */
 	const char *pack; /* a pack file with the commit, taken instead of
 			     objects; or NULL. Borrowed. */
+	/* Object directories, taken instead of objects; or NULL. Borrowed. */
+	const struct strv *borrow;
 };
 /* Finds it and asks for HEAD; root/.git may be anything. Fails only where git
  * itself can't be run for another reason than being absent. */
@@ -120,6 +122,14 @@ int snap_git_from_state(const char *state, struct snap_git *ret);
 int snap_git_make(
     struct snap_git *g, const char *tree, const char *old_tree, struct err *e);
 
+/* An empty repository in dir, of g's kind and with its commit as HEAD. */
+int snap_git_empty(const struct snap_git *g, const char *dir, struct err *e);
+/* A variable for git: it sees these object directories, too. */
+void snap_git_borrow(const struct strv *objects, struct strv *env);
+/* The pack file of that path into DIR, a repository; its index is made here,
+ * which checks every object. 1: it is none, g->state says why. */
+int snap_git_take_pack(struct snap_git *g, const char *path, const char *dir,
+    const char *tree, struct err *e);
 /* Does TREE/.git have all that the commit names? 1: no, state says why. */
 int snap_git_check(struct snap_git *g, const char *tree, struct err *e);
 

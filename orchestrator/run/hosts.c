@@ -284,12 +284,16 @@ void
 hosts_take(struct host *h, const char *worker, const struct msg *m)
 {
 	const struct hosts *hs = h->all;
+	bool again = hosts_is_silent(h);
 
 	h->seen_ms = loop_now_ms();
+	h->spoken = true;
 	if (m->type == MSG_HEARTBEAT && h->place.full) {
 		h->place.full = false;
-		hs->ops->room(hs->ctx);
+		again = true;
 	}
+	if (again)
+		hs->ops->room(hs->ctx);
 	if (m->type == MSG_NEED)
 		hs->ops->need(h, &m->u.need, hs->ctx);
 	else if (m->type != MSG_HEARTBEAT && *worker != '\0')

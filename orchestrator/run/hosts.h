@@ -90,7 +90,8 @@ void hosts_stray(struct host *h, const char *worker);
 void hosts_ghost(struct host *h, const char *worker);
 /* A worker's end is told; false: it was no such one. */
 bool hosts_ghost_gone(struct host *h, const char *worker);
-/* It refused a worker for want of a slot: it gets none until ops->room(). */
+/* It refused a worker for want of a slot: it gets none until ops->room(). One
+ * that does so again and again is set aside. */
 void hosts_full(struct host *h);
 
 /* Which machine, and who answers for it. Zeroed: this one. */
@@ -100,7 +101,9 @@ struct host_mark {
 };
 void host_mark(const struct host *h, struct host_mark *ret);
 
-/* The best host for a subtask (placing.h), or NULL when none can take one. A
+/* The best host for a subtask (placing.h), or NULL when none can take one: not
+ * one of another machine that has said nothing for three seconds, or since its
+ * HELLO; ops->room() when it speaks. A
  * subtask that judges (of: whose work, zeroed: nobody's yet) goes to the host
  * whose word is worth most, free or not: this machine, one with another key
  * than that whose work it is, another one, and itself only where it is alone.

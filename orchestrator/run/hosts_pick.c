@@ -4,6 +4,8 @@
  * A host on which attempts fail is worse than any other for a minute. One on
  * which three in a row have failed is set aside: what failed there says more of
  * it than of the work. It is tried again after a minute, then two, and so on.
+ * One of another machine that is silent gets nothing either: what it got would
+ * be lost with it, and it may be one of many that never say a word.
  */
 #include "common/compat.h"
 
@@ -18,6 +20,7 @@
 #define ASIDE_MS ((uint64_t)60000)
 #define ASIDE_MAX_MS ((uint64_t)600000)
 #define FAULTY_MAX 1000
+#define SILENT_MS 3000 /* of a heartbeat a second */
 
 static bool
 is_poor(const struct host *h)
@@ -25,12 +28,19 @@ is_poor(const struct host *h)
 	return h->poor_ms > loop_now_ms();
 }
 
-/* One that is cut off comes back soon, or is lost. */
+bool
+hosts_is_silent(const struct host *h)
+{
+	return h->is_remote &&
+	    (!h->spoken || loop_now_ms() > h->seen_ms + SILENT_MS);
+}
+
+/* One that is cut off, or falls silent, comes back soon, or is lost. */
 static bool
 is_sound(const struct host *h)
 {
 	return !h->place.draining && host_fits(h) && !is_poor(h) &&
-	    !host_is_aside(h);
+	    !host_is_aside(h) && (h->spoken || !h->is_remote);
 }
 
 static bool
@@ -95,7 +105,7 @@ hosts_fault(struct host *h, bool sure, const char *why)
 void
 hosts_good(struct host *h)
 {
-	h->faults = h->asides = 0;
+	h->faults = h->fulls = h->asides = 0;
 	h->aside_ms = 0;
 }
 
@@ -153,7 +163,7 @@ pick(struct hosts *hs, const struct host_mark *of, int least)
 	want.judges = of != NULL;
 	TAILQ_FOREACH (h, &hs->list, entry)
 		if ((!h->is_remote || h->remote != NULL) && !host_is_aside(h) &&
-		    (!sound || !is_poor(h)) &&
+		    !hosts_is_silent(h) && (!sound || !is_poor(h)) &&
 		    (of == NULL || worth(h, of) >= least) &&
 		    placing_better(
 			&h->place, best != NULL ? &best->place : NULL, &want))

@@ -39,9 +39,11 @@ struct host {
 	uint64_t strays_ms; /* counted since */
 	uint64_t cut_ms;    /* when the connection ended */
 	uint64_t seen_ms;
+	bool spoken;       /* it has said more than HELLO */
 	uint64_t poor_ms;  /* until then others are better */
 	uint64_t aside_ms; /* until then it gets nothing; 0: it is not so */
 	unsigned faults;   /* attempts that failed there, one after the other */
+	unsigned fulls;    /* times that it was full, one after the other */
 	unsigned asides;   /* how often it was set aside, lately */
 	enum sandbox_backend backend;
 };
@@ -85,6 +87,8 @@ void hosts_take(struct host *h, const char *worker, const struct msg *m);
 void hosts_lose(struct host *h, const char *why, int fatal_code);
 
 /* hosts_pick.c */
+/* Nothing was heard of it for a while, or since its HELLO. */
+bool hosts_is_silent(const struct host *h);
 /* A new one: was it set aside before? */
 void hosts_was_faulty(struct host *h);
 /* Now and then; true: it was set aside, and its time is over. */

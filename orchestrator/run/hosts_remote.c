@@ -13,6 +13,7 @@
 
 #define STRAYS_TOLD 200 /* in STRAYS_MS */
 #define STRAYS_MS 5000
+#define FULLS_MAX 10
 #define DROPPED_MAX 1000
 
 /* --- who is wanted ------------------------------------------------------- */
@@ -330,4 +331,6 @@ void
 hosts_full(struct host *h)
 {
 	h->place.full = true;
+	if (++h->fulls >= FULLS_MAX)
+		(void)hosts_fault(h, true, "it is full all the time");
 }

@@ -14,6 +14,22 @@
 
 #define HOST_LOST "host lost"
 #define MAX_LOST 30
+#define MAX_UNBEGUN 1000
+
+/* Some attempts were not the subtask's fault, unless that happens all the time.
+ * Those that no worker has begun say nothing of it at all: there is only an end
+ * to them. */
+static void
+forgive(struct subtask *t, unsigned n, bool begun)
+{
+	if (!begun && t->unbegun < MAX_UNBEGUN)
+		t->unbegun += n;
+	else if (t->attempts - t->unbegun >= MAX_LOST)
+		return;
+	t->attempts_before += n;
+	if (t->attempts_before > t->attempts)
+		t->attempts_before = t->attempts;
+}
 
 void
 sched_drop(
@@ -22,11 +38,8 @@ sched_drop(
 	struct subtask *t = w->subtask;
 	bool unfinished = t->state == SUBTASK_RUNNING && !w->summary;
 
-	/* It is not the subtask's fault when another machine goes, unless that
-	 * happens all the time. */
-	if (strcmp(reason, HOST_LOST) == 0 && host_address(w->host) != NULL &&
-	    t->attempts < MAX_LOST)
-		t->attempts_before++;
+	if (strcmp(reason, HOST_LOST) == 0 && host_address(w->host) != NULL)
+		forgive(t, 1, w->ready);
 
 	(void)store_attempt(
 	    r->store, t->id, w->attempt, w->name, reason, run_now(r), NULL);
@@ -53,10 +66,9 @@ sched_drop(
 	sched_save(r, t);
 }
 
-/* What failed on a host that is set aside was not the subtask's fault, unless
- * that happens all the time. */
+/* What failed on a host that is set aside was not the subtask's fault. */
 static void
-forgive(struct run *r, const struct host_mark *m)
+forgive_all(struct run *r, const struct host_mark *m)
 {
 	struct subtask *t;
 
@@ -64,8 +76,7 @@ forgive(struct run *r, const struct host_mark *m)
 		if (t->failed == 0 ||
 		    strcmp(t->failed_on.instance, m->instance) != 0)
 			continue;
-		if (t->attempts < MAX_LOST)
-			t->attempts_before += t->failed;
+		forgive(t, t->failed, true);
 		t->failed = 0;
 	}
 }
@@ -85,7 +96,7 @@ failed_there(struct run *r, struct worker *w, bool sure, const char *why)
 	t->failed++;
 	elsewhere = hosts_fault(w->host, sure, why);
 	if (host_is_aside(w->host))
-		forgive(r, &w->mark);
+		forgive_all(r, &w->mark);
 	return elsewhere;
 }
 
@@ -101,14 +112,13 @@ sched_worker_exit(
 	bool lost, elsewhere = false;
 
 	hosts_release(w->host, w->ready);
-	/* The host was about to go when it was assigned: nobody's fault, unless
-	 * that happens all the time. */
+	/* The host was about to go when it was assigned: nobody's fault. */
 	if (drains && early) {
 		hosts_drains(w->host);
-		t->attempts_before += t->attempts < MAX_LOST;
+		forgive(t, 1, false);
 	} else if (full && early) {
 		hosts_full(w->host);
-		t->attempts_before += t->attempts < MAX_LOST;
+		forgive(t, 1, false);
 	} else if (t->state == SUBTASK_RUNNING && !w->summary && !w->ended) {
 		elsewhere = failed_there(r, w, sandbox,
 		    msg_str(m->detail)[0] != '\0' ? m->detail : m->reason);

@@ -72,6 +72,7 @@ struct subtask {
 	bool reopened; /* a budget had ended it */
 	/* Of them: before the run went on, or not its fault. */
 	unsigned attempts_before;
+	unsigned unbegun; /* of those: no worker of it has said a word */
 	struct host_mark failed_on; /* the last ones, so many, all there */
 	unsigned failed;
 	char *label;         /* "H3", "verify H3", "baseline" */

@@ -175,6 +175,7 @@ supply_answer(struct supply *s, struct host *h, const struct msg_need *m)
 		o->owner = facts.owner;
 		o->mode = facts.mode;
 		o->mtime_ns = facts.mtime_ns;
+		o->index = facts.index;
 	}
 	if (hosts_send(h, NULL, &out, &e) < 0)
 		log_debug("host %s: SNAPSHOT: %s", host_name(h), e.text);

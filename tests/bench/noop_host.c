@@ -163,6 +163,7 @@ link_cb(struct peer *p unused_arg, enum shake what, void *ctx)
 	h->cpus = CPUS;
 	h->profile = b->profile;
 	say(b, NULL, &m);
+	say(b, NULL, &(struct msg){ .type = MSG_HEARTBEAT });
 }
 
 static void noreturn_fn

@@ -1,7 +1,7 @@
 /*
  * What comes over the network about a snapshot: ranges from a host that asks,
- * and, to a host, a manifest. What is taken can be written again, reads the
- * same, and leads nowhere but below the tree.
+ * and, to a host, a manifest and the index of a pack. What is taken can be
+ * written again, reads the same, and leads nowhere but below the tree.
  */
 #include "common/compat.h"
 
@@ -33,6 +33,33 @@ ranges(const uint8_t *data, size_t size)
 	snapshot_ranges_put(&b, r, n);
 	assert(b.len == size && memcmp(b.data, data, size) == 0);
 	buf_clear(&b);
+}
+
+/* The index of a pack of that size: its objects lie in it, one behind the
+ * other. */
+static void
+pack_index(const uint8_t *data, size_t size, size_t hash, uint64_t pack)
+{
+	struct import_object *v;
+	/* So that reading beyond it shows. */
+	char *copy = xmalloc(size > 0 ? size : 1);
+	uint64_t at = 12;
+	size_t n, i;
+
+	memcpy(copy, data, size);
+	if (import_index(copy, size, hash, pack, &v, &n) < 0) {
+		free(copy);
+		return;
+	}
+	assert(n >= 1 && n <= size);
+	for (i = 0; i < n; i++) {
+		assert(v[i].id >= copy && v[i].id + hash <= copy + size);
+		assert(v[i].offset >= at && v[i].len >= 1);
+		at = v[i].offset + v[i].len;
+		assert(at <= pack - hash);
+	}
+	free(v);
+	free(copy);
 }
 
 /* Does a part of the path lead up, or nowhere? */
@@ -121,5 +148,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ranges(data, size);
 	manifest(data, size);
+	pack_index(data, size, 20, 1 << 20);
+	pack_index(data, size, 32, 1 << 20);
 	return 0;
 }

@@ -143,7 +143,11 @@ class Host:
         except ProcessLookupError:
             pass
         rest = lib.left_alive(tree, GONE)
-        lib.check(not rest, "a host is killed: nothing is left of it", rest)
+        lib.check(not rest, "a host is killed: nothing is left of it",
+                  "%d was killed, %d is its launcher; left:\n%s" % (
+                      victim, self.process.pid, "\n".join(
+                          "%r\n%s" % (p, p.read("status").decode()[:300])
+                          for p in rest)))
         self.process.kill()
         self.process.wait()
 
@@ -422,6 +426,10 @@ class Chaos:
         return True
 
     def orchestrator(self):
+        # Before that resume may say that there is nothing to go on with, which
+        # is early()'s to look at.
+        if not self.search.events("listening"):
+            return False
         self.search.kill()
         end = time.monotonic() + self.rng.choice((0, self.rng.uniform(0, 3)))
         while time.monotonic() < end:

@@ -61,7 +61,7 @@ def alone(box):
 
     # Nobody else comes.
     profile = run_profile(f)
-    f = Fleet(box, "alone-end", "--local", "0", "--wait-hosts", "4")
+    f = Fleet(box, "alone-end", "--local", "0", "--wait-hosts", "8")
     p = Pretender(f, profile, instance="h", name="hole")
     reason = "start"
     answers(f, p, give_back)
@@ -160,6 +160,25 @@ def foreign(box):
                   "foreign: said once", lib.read(log))
         s.shutdown(socket.SHUT_RDWR)
     end(host, "foreign")
+
+
+def cut_early(box):
+    """A connection that is cut in its handshake, or before: that is said, and
+    not that there is no orchestrator."""
+    f = Fleet(box, "cut-early", "--local", "0")
+    relay = Relay(("127.0.0.1", 0), ("127.0.0.1", f.port))
+    relay.mode = "refuse"
+    host = f.host("--name", "good", at="tcp://127.0.0.1:%d" % relay.port,
+                  log=box.dir + "/cut.log")
+    lib.check(lib.wait_until(
+        lambda: "before the handshake was done" in lib.read(host.log), 20),
+        "cut early: it is said", lib.read(host.log))
+    relay.mode = "pass"
+    f.finish("cut early")
+    lib.check("it is no orchestrator" not in lib.read(host.log),
+              "cut early: of nobody else", lib.read(host.log))
+    end(host, "cut early")
+    relay.close()
 
 
 def rss(pids):
@@ -298,6 +317,50 @@ def forsaken(box, modes=("pass", "refuse")):
         os.unlink(host.log)
 
 
+def mute(box):
+    """Many that connect and say nothing, one that says nothing any more, and
+    one that gives back unbegun what it gets: no subtask is lost by them."""
+    f = Fleet(box, "mute", "--local", "0")
+    profile = run_profile(f)
+    held = [Pretender(f, profile, instance="m%d" % i, name="mute%d" % i,
+                      mute=True) for i in range(40)]
+    lib.check(f.run.wait_event("host_up", 20, 40), "mute: they are in")
+    time.sleep(1)
+    lib.equal(f.run.events("assigned"), [], "mute: they get nothing")
+    # It speaks for as long as it takes to be given nothing.
+    fell = Pretender(f, profile, instance="f", name="fell", slots=2,
+                     mute=True)
+    full = Pretender(f, profile, instance="g", name="full")
+    gave = []
+
+    def give_back(worker, m):
+        if m["t"] == ASSIGN:
+            gave.append(worker)
+            full.say(worker, {"t": EXIT, "reason": "full"})
+            full.say(b"", {"t": 2, "busy": 0})
+    answers(f, full, give_back)
+    lib.check(f.run.wait_event("host_aside", 20), "full: it is set aside",
+              f.run.events())
+    lib.check(len(gave) < 20, "full: before long", len(gave))
+    # Others of that kind take its place.
+    for i in range(4):
+        full.c.s.close()
+        full = Pretender(f, profile, instance="g%d" % i, name="full%d" % i)
+        answers(f, full, give_back)
+        lib.check(f.run.wait_event("host_aside", 20, i + 2),
+                  "full: that one, too")
+    lib.check(len(gave) > 34, "full: more often than an attempt may fail",
+              len(gave))
+    host = f.host("--name", "good", log=box.dir + "/mute.log")
+    r = f.finish("mute")
+    lib.equal({e["host"] for e in r.all("assigned")
+               if e["host"][:4] in ("mute", "fell")}, set(),
+              "mute: they got nothing", r)
+    for p in held + [fell, full]:
+        p.c.s.close()
+    end(host, "mute")
+
+
 def overdue(box):
     """It says READY and then only that it lives: after the subtask's limit the
     work goes elsewhere."""
@@ -337,8 +400,8 @@ LONG = (overdue, silent)
 def main():
     with lib.Box() as box:
         lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
-        for part in (alone, floods, door, foreign, crowd,
-                     where, twins, outside, forsaken, *LONG):
+        for part in (alone, floods, door, foreign, cut_early, crowd,
+                     where, twins, outside, forsaken, mute, *LONG):
             if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
                                                  part not in LONG):
                 began = time.monotonic()

@@ -20,6 +20,7 @@ if lib.sanitized():
     MEMORY_MIB = 160  # all is larger, and 256 MiB of what was freed are kept
     os.environ["ASAN_OPTIONS"] += ":quarantine_size_mb=8"
 HELLO = {"t": 1, "protocol": 1, "slots": 1, "name": "liar"}
+BEAT = curve.pack({"t": 2, "busy": 0})  # before it nothing is assigned
 
 
 def host_program(box):
@@ -472,6 +473,7 @@ def others(box):
         c.send(b"", curve.pack(dict(hello, **more)))
         welcome = curve.unpack(c.recv()[1])
         lib.equal(welcome.get("refused", ""), "", "it may join")
+        c.send(b"", BEAT)
         return c
     a = join(name="a")
     worker, assign = a.recv()
@@ -487,8 +489,13 @@ def others(box):
     gone = time.monotonic()
     b.s.close()
     c = join(instance="two", name="c")
+    # Who is silent when it is free gets nothing.
+    beats = threading.Thread(target=lambda: [
+        (c.send(b"", BEAT), time.sleep(0.5)) for _ in range(8)])
+    beats.start()
     c_worker, assign = c.recv()
-    lib.check(lib.soon(time.monotonic() - gone, 5), "H-012: the work is given anew",
+    beats.join()
+    lib.check(lib.soon(time.monotonic() - gone, 7), "H-012: the work is given anew",
               time.monotonic() - gone)
     lib.check(f.run.wait_event("host_down", 10), "H-012: the scheduler knows")
     # Another one speaks for c's worker.
@@ -533,15 +540,18 @@ EVIL = ("diff --git a/%s b/%s\nnew file mode 100644\n--- /dev/null\n"
 
 
 class Pretender:
-    """A host that was let in and answers for workers that it never starts."""
+    """A host that was let in and answers for workers that it never starts.
+    mute: it has said nothing but HELLO so far."""
 
-    def __init__(self, f, profile, **more):
+    def __init__(self, f, profile, mute=False, **more):
         self.c = f.client()
         self.c.s.settimeout(120)
         self.c.send(b"", curve.pack(dict(HELLO, profile=profile, **more)))
         lib.equal(curve.unpack(self.c.recv()[1]).get("refused", ""), "",
                   "it may join")
         self.seen, self.lock = [], threading.Lock()
+        if not mute:
+            self.c.send(b"", BEAT)
 
     def say(self, worker, m):
         with self.lock:
@@ -714,6 +724,7 @@ def unread(box):
     c = f.client()
     c.s.settimeout(120)
     c.send(b"", curve.pack(hello))
+    c.send(b"", BEAT)
     c.recv()
     worker, assign = c.recv()
     lib.equal(curve.unpack(assign)["t"], 11, "unread: it has work")
@@ -756,6 +767,7 @@ def silent(box):
     c.s.settimeout(120)
     c.send(b"", curve.pack(dict(HELLO, instance="s", name="s",
                                 profile=run_profile(f))))
+    c.send(b"", BEAT)
     c.recv()
     worker, assign = c.recv()
     lib.equal(curve.unpack(assign)["t"], 11, "silent: it has work")

@@ -33,6 +33,7 @@ class Host:
         self.c.s.settimeout(120)
         self.say(b"", t=HELLO, protocol=1, slots=4096, cpus=2, name="many",
                  instance="many", profile=profile(box))
+        self.say(b"", t=HEARTBEAT, busy=0)
         self.starting, self.up, self.most = [], set(), 0
 
     def say(self, worker, **m):

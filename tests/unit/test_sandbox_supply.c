@@ -24,7 +24,7 @@ static struct source {
 	/* Changes an answer; an error ends it. */
 	int (*spoil)(const struct snapshot_range *r, struct buf *data);
 	size_t asks, packs;
-	uint64_t bytes; /* of files */
+	uint64_t bytes, pack_bytes; /* of files; of packs */
 	uint64_t done, total;
 } src;
 
@@ -82,8 +82,10 @@ answer(struct snapshot_answer *ret, void *ctx unused_arg, struct err *e)
 		if (rc < 0)
 			err_set(e, rc, "the source has broken off");
 	}
-	if (r->entry < SNAPSHOT_PACK)
+	if (r->entry < SNAPSHOT_INDEX)
 		src.bytes += src.data.len;
+	if (r->entry == SNAPSHOT_PACK)
+		src.pack_bytes += src.data.len;
 	ret->data = src.data.data;
 	ret->len = src.data.len;
 	ret->facts = src.facts;
@@ -127,14 +129,16 @@ take(void)
 static int
 import_to(const char *name, const char *id, struct err *e)
 {
-	const struct snapshot_source s = { ask, answer, progress, NULL, NULL };
+	const struct snapshot_source s = {
+		.ask = ask, .answer = answer, .progress = progress
+	};
 	char *store = path_join(bed, name);
 	char *tree = path_joinf(store, "%s/tree", id);
 	int r;
 
 	memset(e, 0, sizeof *e);
 	src.asks = src.packs = src.asked = src.first = 0;
-	src.bytes = 0;
+	src.bytes = src.pack_bytes = 0;
 	setenv("D", tree, 1);
 	r = snapshot_import(store, id, &s, e);
 	free(tree);
@@ -429,8 +433,8 @@ static uint32_t spoil_entry; /* the first entry of the answer, at least */
 static bool
 is_time(const struct snapshot_range *r)
 {
-	bool kind = spoil_entry < SNAPSHOT_PACK ? r->entry < SNAPSHOT_PACK
-						: r->entry == spoil_entry;
+	bool kind = spoil_entry < SNAPSHOT_INDEX ? r->entry < SNAPSHOT_INDEX
+						 : r->entry == spoil_entry;
 
 	return kind && spoil_in-- == 0;
 }
@@ -495,6 +499,203 @@ test_hostile_bytes(void **state unused_arg)
 	bring();
 	same_tree();
 	same_git();
+}
+
+/* --- thin ----------------------------------------------------------------- */
+
+/* A commit of which the host has the one before it: "there" as it was then is
+ * in "before". */
+static void
+two_commits(const char *format)
+{
+	char *cmd = xasprintf(BED_GIT
+	    "rm -rf r there; mkdir -p r/d; cd r; git init -q "
+	    "--object-format=%s; "
+	    "for i in $(seq 9); do head -c 100000 /dev/urandom >d/$i; done; "
+	    "echo secret >later; git add .; git commit -qm later",
+	    format);
+
+	bed_run(cmd);
+	take();
+	bring();
+	assert_true(src.pack_bytes > 900000);
+	/* What is gone must not be found in the new one. */
+	bed_run(BED_GIT "cp -a there before; cd r; git rm -q later; "
+			"head -c 400000 /dev/urandom >more; seq 9 >d/9; "
+			"git add .; git commit -qm two");
+	take();
+	free(cmd);
+}
+
+static void
+afresh(void)
+{
+	bed_run("chmod -R u+w there; rm -rf there; cp -a before there");
+}
+
+/* The new one is here, whole and alone; was it thin? */
+static void
+is_thin(bool thin)
+{
+	same_tree();
+	same_git();
+	if (thin)
+		assert_in_range(src.pack_bytes, 400000, 403000);
+	else
+		assert_true(src.pack_bytes > 1200000);
+	/* Of no other commit, and of no other directory. */
+	bed_expect(BED_GIT
+	    "cd \"$D\"; git -c safe.directory='*' cat-file "
+	    "--batch-all-objects --batch-check='%(objecttype)' | sort | "
+	    "uniq -c | tr -s ' \\n' ' '; test ! -e .git/objects/info/alternates",
+	    " 10 blob 1 commit 2 tree ");
+	bed_expect("ls there | grep -v by-path | wc -l", "2");
+}
+
+static void
+test_thin(void **state unused_arg)
+{
+	static const char *const formats[] = { "sha1", "sha256" };
+	size_t i;
+
+	for (i = 0; i < nitems(formats); i++) {
+		bed_run("chmod -R u+w . ; rm -rf before");
+		two_commits(formats[i]);
+		bring();
+		is_thin(true);
+		/* And on from what was made so: only a mode, or a name. */
+		bed_run(BED_GIT "cd r; git mv more most; git commit -qm two");
+		take();
+		bring();
+		same_git();
+		assert_in_range(src.pack_bytes, 100, 2000);
+	}
+}
+
+/* One of another kind, or of which nothing is the same, is no help. */
+static void
+test_thin_not(void **state unused_arg)
+{
+	two_commits("sha1");
+	bed_run("chmod -R u+w there; for p in there/*/tree/.git/objects/pack/*;"
+		" do chmod 600 $p; : >$p; done");
+	bring();
+	is_thin(false);
+	/* The index of the one that sends is lost. */
+	afresh();
+	bed_run("rm -f \"$S\"/.git/objects/pack/*.idx");
+	source_clear();
+	take();
+	bring();
+	same_tree();
+	assert_true(src.pack_bytes > 1200000);
+	bed_run("cd \"$D\"; git -c safe.directory='*' fsck --full; "
+		"test ! -e \"$S\"/.git/objects/pack/*.idx");
+	bed_run(BED_GIT "rm -rf r; mkdir r; cd r; git init -q "
+			"--object-format=sha256; seq 9 >f; git add .; "
+			"git commit -qm two");
+	take();
+	bring();
+	same_git();
+}
+
+/* A pack with deltas, as others make them: its bytes are of no use alone. */
+static void
+test_thin_deltas(void **state unused_arg)
+{
+	two_commits("sha1");
+	bed_run(BED_GIT "cd r; cp more d/like; echo x >>d/like; git add .; "
+			"git commit -qm two");
+	take();
+	bed_run(BED_GIT "cd \"$S\"; rm -f .git/objects/pack/*; "
+			"git --git-dir=$T/r/.git rev-parse HEAD | "
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES=$T/r/.git/objects "
+			"git -c safe.directory='*' pack-objects -q --revs "
+			"--delta-base-offset .git/objects/pack/pack; "
+			"git -c safe.directory='*' verify-pack -v "
+			".git/objects/pack/*.idx | grep -q 'chain length = 1'");
+	source_clear();
+	take();
+	bring();
+	same_tree();
+	same_git();
+}
+
+static size_t index_at;
+static unsigned char index_to;
+
+static int
+write_index(const struct snapshot_range *r, struct buf *data)
+{
+	if (r->entry == SNAPSHOT_INDEX && r->offset == 0)
+		data->data[index_at] = (char)index_to;
+	return 0;
+}
+
+/* Whatever the index says, it ends with the right commit or an error. */
+static void
+test_thin_hostile(void **state unused_arg)
+{
+	static const struct {
+		size_t at;
+		unsigned char to;
+	} bad[] = {
+		{ 0, 0 },                         /* no index */
+		{ 8 + 255 * 4, 0xff },            /* objects: too many */
+		{ 8 + 255 * 4 + 3, 0 },           /* none */
+		{ 8 + 255 * 4 + 3, 5 },           /* fewer */
+		{ 8 + 256 * 4, 0x77 },            /* another id */
+		{ 8 + 256 * 4 + 13 * 24, 0x80 },  /* an offset: of the large */
+		{ 8 + 256 * 4 + 13 * 24, 0x70 },  /* behind the end */
+		{ 8 + 256 * 4 + 13 * 24 + 3, 1 }, /* another one */
+	};
+	size_t i;
+
+	two_commits("sha1");
+	for (i = 0; i < nitems(bad); i++) {
+		afresh();
+		index_at = bad[i].at;
+		index_to = bad[i].to;
+		src.spoil = write_index;
+		bring();
+		same_tree();
+		same_git();
+		src.spoil = NULL;
+	}
+	/* The bytes themselves: then it is asked for whole. */
+	afresh();
+	src.spoil = flip;
+	spoil_entry = SNAPSHOT_PACK;
+	spoil_in = 1;
+	bring();
+	same_git();
+	assert_true(src.pack_bytes > 1200000);
+	src.spoil = NULL;
+}
+
+static void
+test_thin_broken_off(void **state unused_arg)
+{
+	static const struct {
+		uint32_t entry;
+		size_t in;
+	} at[] = { { SNAPSHOT_PACK, 0 }, { SNAPSHOT_PACK, 2 },
+		{ SNAPSHOT_INDEX, 0 } };
+	struct err e;
+	size_t i;
+
+	two_commits("sha1");
+	for (i = 0; i < nitems(at); i++) {
+		src.spoil = break_off;
+		spoil_entry = at[i].entry;
+		spoil_in = at[i].in;
+		assert_int_equal(import_to("there", snap.id, &e), -ECONNRESET);
+		src.spoil = NULL;
+		/* Nothing of it is left, and it can be had afterwards. */
+		bed_expect("ls there | wc -l", "2");
+	}
+	bring();
+	is_thin(true);
 }
 
 /* The pack of the commit lacks what the commit names. */
@@ -611,6 +812,14 @@ test_hostile_host(void **state unused_arg)
 	many[13] = 0;
 	assert_int_equal(snapshot_ranges_get(many, 16, r, &n, &e), 0);
 	assert_int_equal(snapshot_ranges_get(many, 32, r, &n, &e), ERR_PROTO);
+	/* The pack in parts, with nothing else. */
+	many[3] = 0xfe;
+	memcpy(many + 16, many, 4);
+	assert_int_equal(snapshot_ranges_get(many, 32, r, &n, &e), 0);
+	many[19] = 0xfd;
+	assert_int_equal(snapshot_ranges_get(many, 32, r, &n, &e), ERR_PROTO);
+	many[16] = 0;
+	assert_int_equal(snapshot_ranges_get(many, 32, r, &n, &e), ERR_PROTO);
 	buf_clear(&b);
 	free(store);
 }
@@ -668,7 +877,9 @@ main(void)
 	const struct CMUnitTest tests[] = { T(test_kinds), T(test_git),
 		T(test_git_kinds), T(test_hostile_manifest),
 		T(test_hostile_bytes), T(test_pack_lacks), T(test_full),
-		T(test_large), T(test_hostile_host), T(test_sweep) };
+		T(test_large), T(test_hostile_host), T(test_sweep),
+		T(test_thin), T(test_thin_not), T(test_thin_deltas),
+		T(test_thin_hostile), T(test_thin_broken_off) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,8 +245,9 @@ tcp_endpoint(const struct options *o, const struct curve_host *with,
     struct probe_item *it)
 {
 	struct err e;
+	int r = shake_hands(o->connect, with, &e);
 
-	switch (shake_hands(o->connect, with, &e)) {
+	switch (r) {
 	case SHAKE_UP:
 		detail(it, "%s answers%s", o->connect,
 		    with != NULL ? " and takes our key" : "");
@@ -257,7 +258,9 @@ tcp_endpoint(const struct options *o, const struct curve_host *with,
 		    with != NULL ? with->own.public_key : "");
 		break;
 	case SHAKE_FAILED:
-		detail(it, "%s: no handshake", o->connect);
+	case SHAKE_CUT:
+		detail(it, "%s: no handshake%s", o->connect,
+		    r == SHAKE_CUT ? ", the connection ends before" : "");
 		remedy(it,
 		    "%s of that orchestrator (foray keys new), or the right "
 		    "endpoint: it is no orchestrator, or another one",

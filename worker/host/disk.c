@@ -26,6 +26,7 @@
 #define ENTRY_BYTES 4096
 #define RESERVE ((uint64_t)512 << 20)
 #define FULL_BYTES ((uint64_t)64 << 10) /* as good as full */
+#define GLANCE_MS 100
 
 struct item {
 	uint64_t id;
@@ -48,7 +49,8 @@ struct disk {
 	uint64_t reserve;
 	struct item *items; /* of this round */
 	size_t n, size;
-	struct loop_watch *timer;
+	struct loop_watch *timer, *glance;
+	uint64_t full_ms; /* when it was seen to be full; 0: never */
 	struct loop_watch *watch;
 	int fd;            /* of the child that measures; -1: none */
 	struct result got; /* as far as it has come */
@@ -66,6 +68,26 @@ free_bytes(const struct disk *d, uint64_t *ret, uint64_t *ret_all)
 	*ret = (uint64_t)st.f_bavail * st.f_frsize;
 	*ret_all = (uint64_t)st.f_blocks * st.f_frsize;
 	return true;
+}
+
+static void
+glance_cb(void *ctx)
+{
+	struct disk *d = ctx;
+	struct statvfs st;
+
+	if (statvfs(d->dir, &st) < 0)
+		return;
+	if ((uint64_t)st.f_bavail * st.f_frsize < FULL_BYTES ||
+	    (st.f_files > 0 && st.f_favail == 0))
+		d->full_ms = loop_now_ms();
+}
+
+bool
+disk_was_full(struct disk *d, uint64_t since_ms)
+{
+	glance_cb(d);
+	return d->full_ms != 0 && d->full_ms >= since_ms;
 }
 
 /* --- in the child -------------------------------------------------------- */
@@ -232,8 +254,11 @@ round_cb(void *ctx)
 	d->timer = NULL;
 	clear_items(d);
 	d->ops->list(d, d->ctx);
-	if (d->n == 0)
+	if (d->n == 0) {
+		loop_del(d->loop, d->glance);
+		d->glance = NULL;
 		return; /* disk_poke() begins again */
+	}
 	d->began_ms = loop_now_ms();
 	if (fd_pipe(fds) < 0) {
 		plan(d, MOST_MS);
@@ -259,6 +284,9 @@ disk_poke(struct disk *d)
 {
 	if (d->watch == NULL)
 		plan(d, FIRST_MS);
+	if (d->glance == NULL)
+		d->glance =
+		    loop_timer_add(d->loop, GLANCE_MS, GLANCE_MS, glance_cb, d);
 }
 
 struct disk *
@@ -285,6 +313,7 @@ disk_free(struct disk *d)
 	if (d == NULL)
 		return;
 	loop_del(d->loop, d->timer);
+	loop_del(d->loop, d->glance);
 	loop_del(d->loop, d->watch);
 	fd_close(&d->fd);
 	clear_items(d);

@@ -8,6 +8,9 @@
  * meanwhile is bounded by the limit of a file's size and by the reserve: when
  * the file system is nearly full, whoever holds most of it has to go.
  *
+ * Whether the file system is full is looked at ten times a second: what a
+ * worker says of tests that had no room to write is worth nothing.
+ *
  * The child walks in a user namespace, where it may read what a command has
  * made unreadable, and follows no link.
  */
@@ -36,6 +39,8 @@ void disk_free(struct disk *d);
 
 /* There is something to watch; it stops by itself when list() adds nothing. */
 void disk_poke(struct disk *d);
+/* Was it full at any moment since then, as far as that was seen? */
+bool disk_was_full(struct disk *d, uint64_t since_ms);
 /* path: stays the caller's. Counting ends at max bytes. */
 void disk_add(struct disk *d, uint64_t id, const char *path, uint64_t max);
 /* path: of a file system that is the workspace's alone. It is found over max

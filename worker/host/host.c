@@ -113,8 +113,8 @@ host_say_hello(struct host *h)
 	strv_clear(&names);
 }
 
-static void
-say_heartbeat(struct host *h)
+void
+host_say_heartbeat(struct host *h)
 {
 	struct msg m = { .type = MSG_HEARTBEAT };
 
@@ -188,7 +188,7 @@ tick_cb(void *ctx)
 		now - h->hello_ms >= SILENCE_MS))
 		host_say_hello(h);
 	if (h->run[0] != '\0') {
-		say_heartbeat(h);
+		host_say_heartbeat(h);
 		intake_tick(h->intake);
 	}
 	host_check_drained(h);
@@ -328,6 +328,7 @@ host_start(struct host *h, struct err *e)
 	intake.up = h->relay;
 	intake.reaper = h->reaper;
 	intake.store = h->place->snapshots;
+	intake.store_name = h->place->snapshots_name;
 	intake.cache_max = h->opts->cache_max;
 	intake.shared = h->opts->lifeline_fd >= 0;
 	h->intake = intake_create(&intake, &slots_intake_ops, &h->slots);

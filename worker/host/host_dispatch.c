@@ -38,6 +38,7 @@ on_welcome(struct host *h, const char *worker unused_arg, const struct msg *m)
 	(void)snprintf(h->run, sizeof h->run, "%s", w->run);
 	log_id(LOG_ID_RUN, h->run);
 	log_debug("welcome to run %s", h->run);
+	host_say_heartbeat(h); /* nothing comes before it */
 	if (h->draining) {
 		h->told = true;
 		host_check_drained(h);

@@ -33,6 +33,7 @@ struct host {
 	char name[256];
 	char instance[33]; /* random, of this process */
 	int link;          /* enum shake that was told last; -1: none */
+	unsigned cuts;     /* handshakes that were cut, in a row */
 	uint64_t try_ms;   /* when that was tried first; 0: no matter */
 	char run[65];      /* of the last WELCOME; "" before it */
 	bool draining;
@@ -57,6 +58,7 @@ void uplink_tick(struct host *h, uint64_t now);
 
 /* host.c */
 void host_say_hello(struct host *h);
+void host_say_heartbeat(struct host *h);
 /* host.c: stop when nothing is left to do after DRAIN. */
 void host_check_drained(struct host *h);
 /* host.c: take no more, tell the orchestrator, end what is there. */

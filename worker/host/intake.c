@@ -409,8 +409,7 @@ start_child(struct intake *in, struct err *e)
 		return err_set(e, -errno, "socketpair: %s", strerror(errno));
 	in->pid = fork();
 	if (in->pid == 0)
-		intake_child(
-		    socks[1], in->conf.store, in->id, in->conf.cache_max);
+		intake_child(socks[1], &in->conf, in->id);
 	fd_close(&socks[1]);
 	if (in->pid < 0) {
 		in->pid = 0;

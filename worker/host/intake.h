@@ -24,7 +24,7 @@ struct intake_conf {
 	struct loop *loop;
 	struct relay *up;
 	struct reaper *reaper;
-	const char *store;
+	const char *store, *store_name; /* its name for a person */
 	uint64_t cache_max; /* bytes that the store may have; 0: no limit */
 	/* The orchestrator made the snapshots, in this store, and has looked
 	 * whether they are whole. */

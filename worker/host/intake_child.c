@@ -146,6 +146,7 @@ answer(struct snapshot_answer *ret, void *ctx, struct err *e)
 	ret->facts.owner = s->owner;
 	ret->facts.mode = s->mode;
 	ret->facts.mtime_ns = s->mtime_ns;
+	ret->facts.index = s->index;
 	return 0;
 }
 
@@ -220,12 +221,21 @@ sweep(const char *store, uint64_t max)
 }
 
 void
-intake_child(int sock, const char *store, const char *id, uint64_t cache_max)
+intake_child(int sock, const struct intake_conf *conf, const char *id)
 {
+	const char *store = conf->store;
+	const uint64_t cache_max = conf->cache_max;
 	struct line l = {
 		.sock = sock, .id = id, .store = store, .cache_max = cache_max
 	};
-	const struct snapshot_source src = { ask, answer, progress, room, &l };
+	const struct snapshot_source src = { .ask = ask,
+		.answer = answer,
+		.progress = progress,
+		.room = room,
+		.store_name = conf->store_name,
+		.no_room = "make room there, or start foray-host with --cache "
+			   "on another disk",
+		.ctx = &l };
 	struct err e;
 	int r, hold = -1;
 

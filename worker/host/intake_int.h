@@ -10,8 +10,8 @@
 #define INTAKE_FRAME_MAX (SNAPSHOT_CHUNK + (64u << 10))
 
 /* In the child. The host hangs up when nobody wants it any more. */
-void intake_child(int sock, const char *store, const char *id,
-    uint64_t cache_max) noreturn_fn;
+void intake_child(
+    int sock, const struct intake_conf *conf, const char *id) noreturn_fn;
 /* In a process of its own: what is over the limit already goes. */
 void intake_sweep(const char *store, uint64_t cache_max);
 

@@ -402,8 +402,11 @@ place_prepare(const struct options *o, struct place *ret, struct err *e)
 	r = make_scratch(scratch, &p.scratch, e);
 	if (r == 0)
 		r = make_snapshots(cache, &p.snapshots, e);
-	if (r == 0)
+	if (r == 0) {
+		p.scratch_name = xstrdup(p.scratch);
+		p.snapshots_name = xstrdup(p.snapshots);
 		r = path_program("foray-worker", &p.worker, e);
+	}
 	if (r == 0) {
 		p.lib = find_lib(p.worker);
 		find_tools(&p.tools);
@@ -445,7 +448,9 @@ place_clear(struct place *p)
 	profile_view_clear(&p->view);
 	free(p->endpoint);
 	free(p->scratch);
+	free(p->scratch_name);
 	free(p->snapshots);
+	free(p->snapshots_name);
 	free(p->worker);
 	free(p->lib);
 	free(p->network);

@@ -26,6 +26,8 @@ struct place {
 	struct stage stage;
 	struct toolchain tools;   /* original paths: stage_spec() them */
 	struct profile_view view; /* as tools */
+	/* As a person knows them: */
+	char *scratch_name, *snapshots_name;
 	/* As they are reached now: */
 	char *endpoint;
 	char *scratch;   /* parent of our scratch directory */

@@ -144,8 +144,10 @@ pool_take(struct pool *p, const struct msg_assign *a,
 		if (is_live_spare(s) && memcmp(s->key, key, HASH_LEN) == 0 &&
 		    (best == NULL || s->state == SLOT_UP))
 			best = s;
-	if (best != NULL)
+	if (best != NULL) {
 		best->spare = false;
+		best->born_ms = loop_now_ms();
+	}
 	return best;
 }
 

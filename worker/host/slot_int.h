@@ -29,10 +29,10 @@ struct slot {
 	TAILQ_ENTRY(slot) entry;
 	struct slots *all;
 	enum slot_state state;
-	uint64_t id; /* its own among all that this host ever had */
-	bool spare;  /* has no name and no task yet: pool.h */
-	bool warm;   /* was one */
-	uint64_t born_ms;
+	uint64_t id;      /* its own among all that this host ever had */
+	bool spare;       /* has no name and no task yet: pool.h */
+	bool warm;        /* was one */
+	uint64_t born_ms; /* of a spare; later: since when it has a task */
 	unsigned char key[HASH_LEN]; /* of a spare: what it can be taken for */
 	bool frozen;
 	char name[PEER_WORKER_MAX + 1];

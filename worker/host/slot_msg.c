@@ -98,6 +98,20 @@ slot_say_ready(struct slot *s)
 		slot_end(s, "protocol", "%s", e.text);
 }
 
+/* Tests that could not write fail, and that is no finding. */
+static void
+on_summary(struct slot *s, const struct arrived *a)
+{
+	if (s->ws.layout != LAYOUT_TMPFS &&
+	    disk_was_full(s->all->disk, s->born_ms))
+		slot_end(s, "disk",
+		    "the disk of the workspaces was full while it worked: make "
+		    "room below %s",
+		    s->all->conf.place->scratch_name);
+	else
+		pass_up(s, a);
+}
+
 static const struct row {
 	enum msg_type type;
 	unsigned when;
@@ -109,7 +123,7 @@ static const struct row {
 	{ MSG_AUDIT, WHEN_UP, pass_up },
 	{ MSG_HOOK, WHEN_UP, pass_up },
 	{ MSG_PROGRESS, WHEN_UP, pass_up },
-	{ MSG_SUMMARY, WHEN_UP, pass_up },
+	{ MSG_SUMMARY, WHEN_UP, on_summary },
 };
 
 /* --- before the rows ----------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "sandbox/cgroup.h"
+#include "worker/host/place.h"
 #include "worker/host/slot_int.h"
 
 #define BLAME_LEAST ((uint64_t)16 << 20) /* who holds less did not fill it */
@@ -196,8 +197,9 @@ low_cb(uint64_t free_bytes, void *ctx)
 	if (most != NULL)
 		slot_end(most, "disk",
 		    "killed: only %ju MiB are left on the disk of the "
-		    "workspaces, and it held the most of all workers (%ju MiB)",
-		    (uintmax_t)mib(free_bytes),
+		    "workspaces, below %s, and it held the most of all workers "
+		    "(%ju MiB)",
+		    (uintmax_t)mib(free_bytes), all->conf.place->scratch_name,
 		    (uintmax_t)mib(most->disk_bytes));
 }
 

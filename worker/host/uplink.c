@@ -10,6 +10,7 @@
 #include "worker/host/place.h"
 #include "worker/host/slot.h"
 
+#define CUTS_TOLD 3
 #define SILENT_MS 5000 /* then a person is told that nobody answers */
 
 static void
@@ -35,6 +36,19 @@ tell(const struct host *h, enum shake what)
 			 "the one whose %s we have. Trying again",
 		    at, h->opts->keys != NULL ? "server.pub" : "protocol");
 		break;
+	case SHAKE_CUT:
+		if (h->cuts == 1)
+			log_info("the connection to %s has ended before the "
+				 "handshake was done. Trying again",
+			    at);
+		else if (h->cuts == CUTS_TOLD)
+			log_warn("no handshake with %s, %d times in a row the "
+				 "connection has ended before: something cuts "
+				 "it, or it is no orchestrator, or not the one "
+				 "whose %s we have. Trying again",
+			    at, CUTS_TOLD,
+			    h->opts->keys != NULL ? "server.pub" : "protocol");
+		break;
 	}
 }
 
@@ -49,7 +63,8 @@ link_cb(struct peer *p unused_arg, enum shake what, void *ctx)
 		return;
 	if (h->link == SHAKE_UP && what != SHAKE_UP)
 		h->cut_ms = loop_now_ms();
-	if (h->link != (int)what)
+	h->cuts = what == SHAKE_CUT ? h->cuts + 1 : 0;
+	if (h->link != (int)what || what == SHAKE_CUT)
 		tell(h, what);
 	h->link = (int)what;
 	if (what != SHAKE_UP)
