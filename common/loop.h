@@ -1,6 +1,6 @@
 /*
- * loop.h - one event loop a program, on zmq_poll: ZeroMQ sockets, descriptors,
- * timers, signals and children in one place, level-triggered.
+ * loop.h - one event loop a program: ZeroMQ sockets, descriptors, timers,
+ * signals and children in one place, level-triggered.
  *
  *	struct loop *l = loop_create();
  *	loop_zmq_add(l, sock, on_message, ctx);
@@ -10,8 +10,9 @@
  *
  * A callback must not block. It may delete any handle, its own too, and may
  * add new ones. It takes a bounded bite and returns. Handles are owned by the
- * loop and die with it. Order in a round: timers, descriptors and sockets,
- * deferred calls. Times are CLOCK_MONOTONIC milliseconds.
+ * loop and die with it. Order in a round: timers, sockets, descriptors (signals
+ * and children with them), deferred calls. Times are CLOCK_MONOTONIC
+ * milliseconds.
  */
 #ifndef COMMON_LOOP_H
 #define COMMON_LOOP_H
@@ -51,9 +52,16 @@ void loop_fd_events(struct loop_watch *w, unsigned events); /* 0: pause */
  * or a descriptor that is watched for LOOP_IN alone, stays so, and is open
  * until after loop_del(), which the process that called this calls. */
 void loop_many(struct loop *l, struct loop_watch *w);
-/* Called while a message can be received (ZMQ_POLLIN). */
+/* Called while a message can be received (ZMQ_POLLIN). A thousand sockets cost
+ * a round no more than those of them that have news. loop_del() comes before
+ * zmq_close(). */
 struct loop_watch *loop_zmq_add(
     struct loop *l, void *sock, loop_zmq_cb cb, void *ctx);
+/* To be called after the socket was used outside of its own callback: sent on,
+ * received from, bound, connected or asked for ZMQ_EVENTS. libzmq may have
+ * taken in the news of a message then, and the socket would be called for it
+ * only when another one comes. NULL is allowed. */
+void loop_zmq_used(struct loop *l, struct loop_watch *w);
 /* After delay_ms, then every repeat_ms (0: once, and the watch is freed by the
  * loop after the call: do not keep it). */
 struct loop_watch *loop_timer_add(struct loop *l, uint64_t delay_ms,

@@ -229,6 +229,7 @@ send_part(
 {
 	int flags = ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0);
 
+	loop_zmq_used(p->loop, p->watch);
 	while (zmq_send(p->sock, data, len, flags) < 0) {
 		if (errno == EINTR)
 			continue;

@@ -87,6 +87,7 @@ later(struct peer *p)
 		p->failed++;
 	(void)zmq_setsockopt(p->sock, ZMQ_LINGER, &linger, sizeof linger);
 	(void)zmq_disconnect(p->sock, p->endpoint);
+	loop_zmq_used(p->loop, p->watch);
 	ms += arc4random_uniform((uint32_t)ms / 2);
 	p->again = loop_timer_add(p->loop, ms, 0, again_cb, p);
 }

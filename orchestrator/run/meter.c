@@ -65,14 +65,19 @@ model_of(struct run *r, const struct subtask *t)
 void
 meter_note(struct run *r, const struct gateway_note *n)
 {
+	const struct worker *w;
 	const struct subtask *t;
 	struct model_figures *m;
 
 	if (r->meter == NULL)
 		return;
-	TAILQ_FOREACH (t, &r->subtasks, entry)
-		if (strcmp(t->id, n->subtask) == 0)
-			break;
+	w = sched_worker(r, n->worker);
+	if (w != NULL)
+		t = w->subtask;
+	else /* it has ended */
+		TAILQ_FOREACH (t, &r->subtasks, entry)
+			if (strcmp(t->id, n->subtask) == 0)
+				break;
 	m = model_of(r, t);
 	m->calls[figures_place(names_call, n->recorded ? "recorded" : "ok")]++;
 	if (n->recorded)

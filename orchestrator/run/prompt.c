@@ -305,28 +305,22 @@ prompt_role(const struct run *r, const struct subtask *t)
 #define LATE_FINDINGS 12
 #define LATE_LINE 240
 
-/* What the pass ruled out stands in the prompt: it does not change. */
-static bool
-is_sibling(const struct worker *w, const struct subtask *t)
-{
-	return t != w->subtask && t->kind == KIND_EXPLORE && !t->pass;
-}
-
-/* What siblings have ruled out, the latest last. */
+/* What siblings have ruled out, the latest last. What the pass ruled out stands
+ * in the prompt: it does not change. */
 static void
 late_findings(const struct run *r, const struct worker *w, struct buf *b)
 {
 	const struct subtask *t;
 	size_t n = 0, i;
 
-	TAILQ_FOREACH (t, &r->subtasks, entry)
-		if (is_sibling(w, t))
+	STAILQ_FOREACH (t, &r->found, told)
+		if (t != w->subtask)
 			n += t->findings.n;
 	if (n == 0)
 		return;
 	(void)buf_adds(b, "Found out by others so far:\n");
-	TAILQ_FOREACH (t, &r->subtasks, entry) {
-		if (!is_sibling(w, t))
+	STAILQ_FOREACH (t, &r->found, told) {
+		if (t == w->subtask)
 			continue;
 		for (i = 0; i < t->findings.n; i++) {
 			const char *s = t->findings.v[i];

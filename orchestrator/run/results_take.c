@@ -106,6 +106,9 @@ results_take(struct run *r, struct subtask *t, const struct msg_summary *m)
 	t->shown =
 	    xstrdup(msg_str(m->hypothesis)[0] != '\0' ? m->hypothesis
 						      : msg_str(t->hypothesis));
+	if (t->kind == KIND_EXPLORE && !t->pass && t->findings.n == 0 &&
+	    m->findings.n > 0)
+		STAILQ_INSERT_TAIL(&r->found, t, told);
 	msg_strs_to(&m->findings, &t->findings);
 	take_patch(r, t, m);
 	if (t->kind == KIND_BASELINE)

@@ -453,6 +453,7 @@ run_main(const struct run_opts *opts, struct tool_result *tool)
 	int rc, ret;
 
 	TAILQ_INIT(&r.subtasks);
+	STAILQ_INIT(&r.found);
 	TAILQ_INIT(&r.workers);
 	RB_INIT(&r.by_name);
 	r.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);

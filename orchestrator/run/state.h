@@ -91,7 +91,8 @@ struct subtask {
 	struct reproducer *repro; /* reproduce: it is well-formed */
 	char *wrong;              /* reproduce, confirm: why it was refused */
 	struct strv findings;
-	struct ledger ledger; /* of its attempts together */
+	STAILQ_ENTRY(subtask) told; /* run.found */
+	struct ledger ledger;       /* of its attempts together */
 };
 
 TAILQ_HEAD(subtask_list, subtask);
@@ -164,6 +165,8 @@ struct run {
 	struct pace pace; /* of try_edits, all workers */
 	enum phase phase;
 	struct subtask_list subtasks;
+	/* Explorers that have findings, as they came. */
+	STAILQ_HEAD(found_list, subtask) found;
 	struct worker_list workers;
 	struct worker_tree by_name; /* the same */
 	unsigned next_worker;

@@ -2,6 +2,7 @@
 #include "common/compat.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <zmq.h>
 
 #include "common/log.h"
@@ -141,7 +142,7 @@ link_call(struct link *l, const struct msg *m, enum msg_type want,
 	msg_free(l->got);
 	l->got = NULL;
 	while (l->got == NULL) {
-		uint64_t wait = 1000;
+		uint64_t wait = INT_MAX; /* an idle worker does not wake */
 
 		now = loop_now_ms();
 		if (timeout_ms > 0 && now - start >= timeout_ms) {

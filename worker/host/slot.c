@@ -69,6 +69,36 @@ slot_end(struct slot *s, const char *reason, const char *fmt, ...)
 		cgroup_thaw(s->group);
 }
 
+/* --- by name -------------------------------------------------------------- */
+
+static int
+slot_cmp(const struct slot *a, const struct slot *b)
+{
+	return strcmp(a->name, b->name);
+}
+
+/* libbsd's RB_GENERATE_STATIC wants __unused, which glibc has not. */
+RB_GENERATE_INTERNAL(slot_tree, slot, node, slot_cmp, unused_arg static)
+
+static struct slot *
+slot_find(struct slots *all, const char *name)
+{
+	struct slot key;
+
+	/* One that is longer is none: it is not cut to another's. */
+	if (strlcpy(key.name, name, sizeof key.name) >= sizeof key.name)
+		return NULL;
+	return RB_FIND(slot_tree, &all->by_name, &key);
+}
+
+/* A spare has none yet. */
+static void
+slot_name(struct slot *s, const char *name)
+{
+	(void)strlcpy(s->name, name, sizeof s->name);
+	(void)RB_INSERT(slot_tree, &s->all->by_name, s);
+}
+
 static void
 slot_free(struct slot *s)
 {
@@ -99,6 +129,8 @@ slot_free(struct slot *s)
 	free(s->link);
 	free(s->tmp);
 	free(s->base);
+	if (s->name[0] != '\0')
+		(void)RB_REMOVE(slot_tree, &s->all->by_name, s);
 	TAILQ_REMOVE(&s->all->list, s, entry);
 	s->all->n--;
 	free(s);
@@ -270,17 +302,6 @@ slot_is_up(struct slot *s)
 		pool_poke(s->all->pool);
 }
 
-static struct slot *
-slot_find(struct slots *all, const char *name)
-{
-	struct slot *s;
-
-	TAILQ_FOREACH (s, &all->list, entry)
-		if (strcmp(s->name, name) == 0)
-			return s;
-	return NULL;
-}
-
 void
 slots_deliver(struct slots *all, const char *name, enum msg_type type,
     const void *raw, size_t len)
@@ -352,7 +373,8 @@ slot_create(struct slots *all, const char *name)
 	s->id = all->seq++;
 	s->born_ms = loop_now_ms();
 	s->state = SLOT_STARTING;
-	(void)snprintf(s->name, sizeof s->name, "%s", name);
+	if (name[0] != '\0')
+		slot_name(s, name);
 	s->dir_fd = -1;
 	s->hold_fd = -1;
 	s->listen_fd = -1;
@@ -428,7 +450,7 @@ find_worker(struct slots *all, const char *name, const struct msg_assign *a,
 			pool_make_room(all->pool);
 		r = slot_begin(all, name, a, false, &s, e);
 	} else {
-		(void)snprintf(s->name, sizeof s->name, "%s", name);
+		slot_name(s, name);
 		s->warm = true;
 		if (s->state == SLOT_UP)
 			slot_say_ready(s);
@@ -519,6 +541,7 @@ slots_create(const struct slots_conf *conf)
 
 	all->conf = *conf;
 	TAILQ_INIT(&all->list);
+	RB_INIT(&all->by_name);
 	all->disk = disk_create(conf->loop, conf->scratch, &slot_disk_ops, all);
 	all->pool = pool_create(all, conf->spares);
 	return all;

@@ -3,6 +3,7 @@
 #define WORKER_HOST_SLOT_INT_H
 
 #include <sys/queue.h>
+#include <sys/tree.h>
 
 #include "common/buf.h"
 #include "common/hash.h"
@@ -27,6 +28,7 @@ enum slot_state {
 
 struct slot {
 	TAILQ_ENTRY(slot) entry;
+	RB_ENTRY(slot) node; /* by name; not of a spare */
 	struct slots *all;
 	enum slot_state state;
 	uint64_t id;      /* its own among all that this host ever had */
@@ -90,6 +92,7 @@ struct pool;
 struct slots {
 	struct slots_conf conf;
 	TAILQ_HEAD(slot_list, slot) list;
+	RB_HEAD(slot_tree, slot) by_name;
 	size_t n;
 	uint64_t seq; /* of the last id */
 	struct pool *pool;
