@@ -237,7 +237,8 @@ def obey(w):
                   {"text": "", "calls": [{"name": "run_command", "arguments": {
                       "command": "{{order}}"}}]}]
     restore = {"text": "", "calls": [{"name": "run_command", "arguments": {
-        "command": "git checkout -q . ; ls -A"}}]}
+        "command": "for f in $(git ls-files -d); do "
+        "git checkout -q -- $f; done; ls -A"}}]}
     turns.append(restore)
     turns += [{"text": "", "calls": [{"name": n, "arguments": a}]}
               for _, n, a in TOOL_ORDERS]

@@ -314,7 +314,7 @@ def whole_run(box):
         lib.check(run.wait_event("model_call", 60), "a model call",
                   list(run.lines))
         # No reply comes until we are done: the run waits.
-        server.process.send_signal(signal.SIGSTOP)
+        server.process.signal(signal.SIGSTOP)
         first = well_formed(scrape(url), "while it runs")
         lib.equal(first("foray_workers", state="working"), 1, "one works")
         lib.equal(first("foray_slots"), 3, "slots")
@@ -333,7 +333,7 @@ def whole_run(box):
             if key[0].endswith(("_total", "_count", "_bucket")):
                 lib.check(later.values.get(key, -1) >= value,
                           "only grows: %s" % (key,))
-        server.process.send_signal(signal.SIGCONT)
+        server.process.signal(signal.SIGCONT)
         r = run.wait(90)
         lib.equal(r.status, 0, "fixed", r)
         r.run_dir = box.runs()[-1]
