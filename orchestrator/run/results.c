@@ -477,6 +477,7 @@ void
 results_check(struct run *r)
 {
 	const char *why;
+	size_t late, of;
 
 	r->no_more |= r->ledger.out;
 	if (r->phase != PHASE_EXPLORE)
@@ -504,6 +505,11 @@ results_check(struct run *r)
 	else if (r->no_more || late_any(r))
 		run_end(r, EXIT_BUDGET, "budget",
 		    "a budget ended the run before a fix was found");
+	else if (late_edits(r, &late, &of))
+		run_end(r, EXIT_UNFIXED, "unfixed",
+		    "no hypothesis led to a verified fix, but %zu of %zu edits "
+		    "timed out: these are not refuted",
+		    late, of);
 	else
 		run_end(r, EXIT_UNFIXED, "unfixed",
 		    "no hypothesis led to a verified fix");
