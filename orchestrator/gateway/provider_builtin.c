@@ -231,7 +231,11 @@ nothing(struct builtin *b, const json_t *conv, const struct facts *f)
 	forget_queue(b);
 	return builtin_stuck(conv, f,
 	    none ? "No source file in a language that the built-in model "
-		   "reads was found outside of the protected files."
+		   "reads was found in the directory of the run (-C), outside "
+		   "of the protected files. If the sources are elsewhere in "
+		   "the repository, name a directory that holds them and the "
+		   "tests with -C, and go to the tests in the command: -t "
+		   "'cd DIR && ...'."
 		 : "The sources hold nothing that the built-in model's edits "
 		   "apply to.");
 }

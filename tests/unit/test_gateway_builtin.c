@@ -22,6 +22,7 @@ struct world {
 	const char *wanted; /* the check passes when a file holds this */
 	size_t tried, batches, biggest;
 	bool broken;         /* tools answer with errors */
+	bool no_source;      /* nothing but tests is listed */
 	bool no_fix;         /* nothing ever passes */
 	const char *also;    /* so it does with this */
 	bool half;           /* try_edits stops in the middle of each batch */
@@ -274,6 +275,8 @@ run_tool(struct world *w, const char *name, const json_t *args)
 {
 	if (w->broken)
 		return xstrdup("error: the sandbox is gone");
+	if (strcmp(name, "list_dir") == 0 && w->no_source)
+		return xstrdup("README.md\ntests/\ntests/test_inventory.py");
 	if (strcmp(name, "list_dir") == 0)
 		return xstrdup("README.md\ninventory.py\ntests/\n"
 			       "tests/test_inventory.py\n[4 entries]");
@@ -980,6 +983,15 @@ test_nothing_to_edit(void **state)
 	w.text[0] = xstrdup("# empty\n");
 	run_plan(b, &w);
 	assert_string_equal(verdict(&w), "stuck");
+	world_clear(&w);
+	builtin_free(b);
+	/* Nor is there a source at all, below where it looks. */
+	b = builtin_create(0);
+	world_init(&w);
+	w.no_source = true;
+	run_plan(b, &w);
+	assert_string_equal(verdict(&w), "stuck");
+	assert_non_null(strstr(reason(&w), "in the directory of the run (-C)"));
 	world_clear(&w);
 	builtin_free(b);
 }
