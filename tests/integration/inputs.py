@@ -50,7 +50,7 @@ def nothing_to_do(box):
     for test in ("python3 -m unittest tests.nope", "python3 nope.py",
                  "python3 -m unittest nope.deep.er", "sh nope.sh",
                  "python3 -m unittest tests.test_top.Top.test_nope",
-                 "make nope", "npm test"):
+                 "make nope", "npm test", "python3 -m nosuchmodule"):
         r = box.run(python, "-t", test)
         lib.equal(r.status, 2, test + ": it is not there", r)
         lib.check(test in str(r.finished.get("reason")), test + ": named", r)
