@@ -47,6 +47,10 @@ def nothing_to_do(box):
     lib.check("no-such-program-x" in str(r.finished.get("reason")),
               "a missing command: the reason names it", r)
     python = box.repo("python-names", PYTHON)
+    r = box.run(python, "-t", "python3 -m unittest", "-k", "no-such-check-x")
+    lib.equal(r.status, 2, "a missing check", r)
+    lib.check("no-such-check-x" in str(r.finished.get("reason")) and
+              not r.all("planned"), "a missing check: at the start", r)
     for test in ("python3 -m unittest tests.nope", "python3 nope.py",
                  "python3 -m unittest nope.deep.er", "sh nope.sh",
                  "python3 -m unittest tests.test_top.Top.test_nope",
