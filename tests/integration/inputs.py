@@ -46,6 +46,10 @@ def nothing_to_do(box):
     lib.equal(r.status, 2, "a missing command", r)
     lib.check("no-such-program-x" in str(r.finished.get("reason")),
               "a missing command: the reason names it", r)
+    again = box.do("resume", "--json")
+    lib.check(again.status == 2 and
+              [e["kind"] for e in again.all("assigned")] == ["baseline"],
+              "a missing command: resume looks again", again)
     python = box.repo("python-names", PYTHON)
     r = box.run(python, "-t", "python3 -m unittest", "-k", "no-such-check-x")
     lib.equal(r.status, 2, "a missing check", r)
