@@ -180,6 +180,7 @@ def diff_and_apply(box, repo, name):
     again = box.do("apply")
     lib.check(again.status not in (0, None) and "applied already" in again.err,
               "applying it again fails with a reason", again)
+    lib.check("would make" not in again.err, "which is no conflict", again)
     lib.equal(lib.differences(before, lib.fingerprint(repo)), [],
               "and changes nothing")
 
