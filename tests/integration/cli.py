@@ -196,6 +196,7 @@ def plain_view(box, repo):
     lib.check(r2.status == 2 and "run -C " + fresh in r2.err,
               "a directory is no TASK", r2)
     lib.check("\033" not in r.err, "no escapes when it is no terminal", r)
+    box.tool(fresh, "list_dir", {"path": "."})
     diff = box.do("diff")
     lib.check(diff.out == lib.read(r.out.strip()), "the latest run is it")
 
