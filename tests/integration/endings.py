@@ -26,7 +26,7 @@ def out_of_time(box):
     lib.equal((r.status, r.finished.get("status")), (3, "budget"),
               "out of time: the end", r)
     lib.check(r.seconds < 8, "out of time: in time", r)
-    # What was mistyped since is no run, a tool's call is not what is meant.
+    # One that came to nothing since is not what "resume" is about.
     bad = box.do("run", "-C", repo, "-t", TEST, "--branch", "a..b")
     lib.equal((bad.status, len(box.runs())), (2, 1), "a run that never began",
               bad)
