@@ -376,6 +376,8 @@ def patch_judged(box):
             lib.check(denied and "secret/x" in denied[0]["reason"] and
                       "Edit(/secret/**)" in denied[0]["reason"],
                       "it says which and why", r)
+            lib.check("Edit(/secret/**)" in r.finished["reason"],
+                      "and so does the end", r.finished)
             lib.check(any(x["act"] == "patch" and x["verdict"] == "deny"
                           for x in audit(box)), "and it is on record")
         else:
