@@ -215,6 +215,9 @@ deal(struct builtin *b, struct worker *w, const json_t *conv,
 			queue_undeal(b->q, got[i]);
 		return reply;
 	}
+	if (n == 0 && builtin_left_s(b) > 0 && builtin_second(b) > 0)
+		n = queue_next(b->q, w->id, f->hypothesis_id,
+		    trial_size(f, check->ms, w->calls, w->errors), got);
 	if (n == 0)
 		return give_up(b, w, conv, f);
 	h = queue_cand(b->q, got[0])->hypo;

@@ -5,7 +5,9 @@
  * tests' time was taken. When most of the last ones time out it is taken again,
  * on the tree as it is; where that takes longer, too, limits are widened and
  * what timed out is tried once more. It keeps its place in the queue, since
- * nothing was learned of it. Otherwise such edits hang, and are left.
+ * nothing was learned of it. Otherwise such edits hang, and are left; where
+ * they are few, they are tried once more at the end: something else may have
+ * taken the time for a moment.
  */
 #include "common/compat.h"
 
@@ -48,6 +50,22 @@ put_back(struct builtin *b, size_t cand)
 		w->late[c->hypo] -= w->late[c->hypo] > 0;
 	}
 	return true;
+}
+
+/* Of what was tried, at most this part: more are edits that hang, since the
+ * time that was taken then did not say otherwise. */
+#define FEW 8
+
+size_t
+builtin_second(struct builtin *b)
+{
+	size_t late = queue_n_late(b->q), tried = 0, n = 0;
+
+	for (size_t h = 0; h < queue_n_hypo(b->q); h++)
+		tried += queue_hypo(b->q, h)->tried;
+	for (size_t i = 0; late * FEW <= tried && i < queue_n_cand(b->q); i++)
+		n += put_back(b, i);
+	return n;
 }
 
 void

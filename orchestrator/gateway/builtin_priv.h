@@ -64,6 +64,9 @@ json_t *builtin_prepare(
  * the call. */
 void builtin_late(struct builtin *b, struct worker *w, size_t cand, bool full,
     const json_t *args);
+/* Nothing else is left to try: the few that timed out may be dealt once more.
+ * How many. */
+size_t builtin_second(struct builtin *b);
 /* How a trial ended. */
 void builtin_ended(struct builtin *b, bool late);
 /* Most trials time out: the reply that takes the tests' time on the tree as it
