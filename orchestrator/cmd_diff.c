@@ -37,6 +37,22 @@ const struct cmd cmd_apply = {
 	.run = cmd_apply_main,
 };
 
+/* The run of that name; without one the latest that ever began: a call of a
+ * tool is no run that a person means. */
+static int
+open_run(const struct cmd *c, int argc, char **argv, struct store **ret)
+{
+	char *id = NULL;
+	int r;
+
+	if (argc == 0 && store_find_with("opts", &id, NULL) == 0) {
+		r = cmd_open(c, 1, &id, false, ret);
+		free(id);
+		return r;
+	}
+	return cmd_open(c, argc, argv, false, ret);
+}
+
 static int
 read_final(struct store *s, struct buf *b, struct err *e)
 {
@@ -91,8 +107,7 @@ cmd_diff_main(int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1)
 		return opt == 'h' ? cmd_help(&cmd_diff)
 				  : cmd_bad_option(&cmd_diff, opt, argv);
-	if ((r = cmd_open(
-		 &cmd_diff, argc - optind, argv + optind, false, &s)) != 0)
+	if ((r = open_run(&cmd_diff, argc - optind, argv + optind, &s)) != 0)
 		return r;
 	buf_init(&b, 64 << 20);
 	if (read_final(s, &b, &e) < 0)
@@ -163,8 +178,7 @@ cmd_apply_main(int argc, char **argv)
 		else
 			return cmd_bad_option(&cmd_apply, opt, argv);
 	}
-	if ((r = cmd_open(
-		 &cmd_apply, argc - optind, argv + optind, false, &s)) != 0)
+	if ((r = open_run(&cmd_apply, argc - optind, argv + optind, &s)) != 0)
 		return r;
 	r = apply(s, repo, branch);
 	store_close(s);

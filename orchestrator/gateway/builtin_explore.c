@@ -14,11 +14,14 @@
 /* What is as likely as an edit that passes is tried while so much is left. */
 #define BAND_LEAST_S 8
 
-/* all: with the whole test command. */
+/* all: with the whole test command. args: of the call. */
 static void
-count(
-    struct builtin *b, struct worker *w, const struct trial_result *t, bool all)
+count(struct builtin *b, struct worker *w, const struct trial_result *t,
+    bool all, const json_t *args)
 {
+	const char *first = ladder_first(&b->ladder)->command;
+	bool full = strcmp(dialog_str(args, "check"), first) != 0;
+
 	w->narrowed |= !all;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct cand *c = queue_cand(b->q, t->cand[i]);
@@ -30,9 +33,16 @@ count(
 		}
 		if (!all && t->passed[i])
 			continue; /* what comes next decides */
-		queue_settle(b->q, t->cand[i], t->passed[i]);
 		w->tried[c->hypo]++;
-		w->broke[c->hypo] += all && w->narrowed && !t->passed[i];
+		if (t->late[i]) {
+			w->late[c->hypo]++;
+			builtin_late(b, w, t->cand[i], full, args);
+		} else {
+			builtin_ended(b, false);
+			queue_settle(b->q, t->cand[i], t->passed[i]);
+			w->broke[c->hypo] +=
+			    all && w->narrowed && !t->passed[i];
+		}
 		if (c->op < REPAIR_OPS_MAX)
 			w->kinds[c->hypo][c->op / 64] |= (uint64_t)1
 			    << (c->op % 64);
@@ -41,7 +51,8 @@ count(
 
 /* Take note of the answers that came since the last time. */
 static void
-settle(struct builtin *b, struct worker *w, const json_t *conv)
+settle(struct builtin *b, struct worker *w, const json_t *conv,
+    const struct facts *f)
 {
 	size_t n = json_array_size(conv);
 	struct trial_result t;
@@ -51,6 +62,7 @@ settle(struct builtin *b, struct worker *w, const json_t *conv)
 		w->seen = w->calls = w->errors = 0;
 		w->narrowed = false;
 		memset(w->tried, 0, sizeof w->tried);
+		memset(w->late, 0, sizeof w->late);
 		memset(w->broke, 0, sizeof w->broke);
 		memset(w->kinds, 0, sizeof w->kinds);
 	}
@@ -62,13 +74,16 @@ settle(struct builtin *b, struct worker *w, const json_t *conv)
 		if (!dialog_is(m, "tool"))
 			continue;
 		name = dialog_answered(conv, w->seen, &args);
-		if (strcmp(name, "try_edits") == 0) {
+		if (ladder_is_now(name, args)) {
+			builtin_measured(b, w, f, args, text);
+		} else if (strcmp(name, "try_edits") == 0) {
 			w->errors = dialog_is_error(text) ? w->errors + 1 : 0;
 			trial_read(b->q, args, text, &t);
 			w->calls += t.n > 0; /* 0: a control */
 			count(b, w, &t,
 			    ladder_after(
-				&b->ladder, dialog_str(args, "check")) == NULL);
+				&b->ladder, dialog_str(args, "check")) == NULL,
+			    args);
 		} else if (strcmp(name, "edit_file") == 0) {
 			w->errors += dialog_is_error(text);
 			queue_offer(b->q, trial_find(b->q, args, false), w->id);
@@ -102,7 +117,13 @@ findings(struct builtin *b, const struct worker *w, const char *own)
 			(void)buf_printf(&t, "%s%s", sep, repair_ops[o].name);
 			sep = ", ";
 		}
-		(void)buf_adds(&t, "): none makes the tests pass");
+		(void)buf_adds(&t, "): ");
+		if (w->late[h] > 0)
+			(void)buf_printf(&t, "%zu timed out%s", w->late[h],
+			    w->late[h] < w->tried[h] ? ", " : "");
+		if (w->late[h] < w->tried[h])
+			(void)buf_printf(&t, "none%s makes the tests pass",
+			    w->late[h] > 0 ? " of the others" : "");
 		if (w->broke[h] > 0)
 			(void)buf_printf(&t,
 			    "; %zu mend%s what failed and break%s others",
@@ -122,6 +143,9 @@ give_up(struct builtin *b, struct worker *w, const json_t *conv,
 	json_t *list = findings(b, w, f->hypothesis_id);
 	bool none = json_array_size(list) == 0;
 	bool late = queue_left(b->q) > 0;
+	size_t tried = 0, slow = 0;
+	json_t *reply;
+	char *why;
 	char *left = late
 	    ? xasprintf("%zu less likely edits were not tried: the time for it "
 			"is over",
@@ -129,15 +153,31 @@ give_up(struct builtin *b, struct worker *w, const json_t *conv,
 	    : xstrdup("every candidate edit of this hypothesis was tried by "
 		      "others");
 
+	for (size_t h = 0; h < QUEUE_MAX_HYPO; h++) {
+		tried += w->tried[h];
+		slow += w->late[h];
+	}
+	if (none && !late && queue_n_late(b->q) > 0)
+		why = xasprintf("Others have tried its edits; none helped, and "
+				"%zu timed out.",
+		    queue_n_late(b->q));
+	else if (!late && slow * 2 >= tried && slow > 0)
+		why = xasprintf(BUILTIN_TIMED_OUT
+		    ": whether one of them helps is not known.",
+		    slow, tried);
+	else
+		why = xstrdup(late ? BUILTIN_OVER
+			: none     ? "Others have tried its edits; none helped."
+				   : "No candidate edit is left.");
 	queue_return(b->q, w->id);
 	if (none != late) /* with nothing tried it says nothing of the tree */
 		json_array_append_new(list, json_string(left));
 	free(left);
-	return builtin_finish(conv, late ? "stuck" : "refuted", f->hypothesis,
-	    list, NULL,
-	    late       ? BUILTIN_OVER
-		: none ? "Others have tried its edits; none helped."
-		       : "No candidate edit is left.");
+	reply = builtin_finish(conv,
+	    late || (slow > 0 && slow * 2 >= tried) ? "stuck" : "refuted",
+	    f->hypothesis, list, NULL, why);
+	free(why);
+	return reply;
 }
 
 /* Call try_edits for the first of n candidates; what is too much for one
@@ -169,22 +209,35 @@ deal(struct builtin *b, struct worker *w, const json_t *conv,
 	json_t *reply;
 	size_t h;
 
+	reply = builtin_measure(b, w, conv, n == 0);
+	if (reply != NULL) {
+		for (size_t i = 0; i < n; i++)
+			queue_undeal(b->q, got[i]);
+		return reply;
+	}
+	if (n == 0 && builtin_left_s(b) > 0 && builtin_second(b) > 0)
+		n = queue_next(b->q, w->id, f->hypothesis_id,
+		    trial_size(f, check->ms, w->calls, w->errors), got);
 	if (n == 0)
 		return give_up(b, w, conv, f);
 	h = queue_cand(b->q, got[0])->hypo;
 	hy = queue_hypo(b->q, h);
 	if (w->calls == 0 && h == queue_hypo_find(b->q, f->hypothesis_id))
-		reply = dialog_reply("%s: %s. %zu small edits may mend it; the "
-				     "likeliest are tried now.",
-		    hy->name, hy->sentence, hy->total);
+		reply = dialog_reply("%s%s: %s. %zu small edits may mend it; "
+				     "the likeliest are tried now.",
+		    w->news != NULL ? w->news : "", hy->name, hy->sentence,
+		    hy->total);
 	else
-		reply = dialog_reply("%s%s, %zu of %zu tried: now %s and "
+		reply = dialog_reply("%s%s%s, %zu of %zu tried: now %s and "
 				     "others.",
+		    w->news != NULL ? w->news : "",
 		    h != queue_hypo_find(b->q, f->hypothesis_id)
 			? "Helping with "
 			: "",
 		    hy->name, hy->tried, hy->total,
 		    queue_cand(b->q, got[0])->what);
+	free(w->news);
+	w->news = NULL;
 	start_trial(b, conv, reply, got, n, check, true);
 	return reply;
 }
@@ -355,7 +408,7 @@ builtin_explore(struct builtin *b, struct worker *w, const json_t *conv,
 	if (f->tests.n == 0)
 		return builtin_stuck(
 		    conv, f, "There is no test command to check with.");
-	settle(b, w, conv);
+	settle(b, w, conv, f);
 	name = last_answer(conv, &args, &text);
 	if (w->errors >= BUILTIN_ERRORS_MAX) {
 		json_decref(args);

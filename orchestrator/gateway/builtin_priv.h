@@ -18,9 +18,11 @@ struct worker {
 	size_t calls, errors;
 	bool narrowed; /* a narrower command than the whole was used */
 	size_t tried[QUEUE_MAX_HYPO];
+	size_t late[QUEUE_MAX_HYPO];  /* of these, timed out */
 	size_t broke[QUEUE_MAX_HYPO]; /* passed that, and not the whole */
 	/* operators, a bit each */
 	uint64_t kinds[QUEUE_MAX_HYPO][REPAIR_OPS_MAX / 64];
+	char *news;   /* to be told with the next trial; NULL: none */
 	json_t *last; /* the last reply, and the message it answers */
 	json_t *last_to;
 	size_t last_len;
@@ -36,6 +38,10 @@ struct builtin {
 	struct ladder ladder; /* of all workers: whose control was answered */
 	struct worker *w;
 	size_t n_w;
+	/* The last trials of all workers, a bit each: did it time out? */
+	uint32_t recent;
+	size_t n_recent;
+	uint32_t measurer; /* the worker that takes the time now; 0: nobody */
 };
 
 /* provider_builtin.c */
@@ -50,6 +56,26 @@ json_t *builtin_stuck(
  * NULL: all is there. Otherwise the reply that asks for more, or gives up. */
 json_t *builtin_prepare(
     struct builtin *b, const json_t *conv, const struct facts *f);
+
+/*
+ * builtin_late.c: trials that time out.
+ */
+/* A candidate's run timed out. full: it had passed a narrower step. args: of
+ * the call. */
+void builtin_late(struct builtin *b, struct worker *w, size_t cand, bool full,
+    const json_t *args);
+/* Nothing else is left to try: the few that timed out may be dealt once more.
+ * How many. */
+size_t builtin_second(struct builtin *b);
+/* How a trial ended. */
+void builtin_ended(struct builtin *b, bool late);
+/* Most trials time out: the reply that takes the tests' time on the tree as it
+ * is. over: nothing is left to try. NULL: no need. */
+json_t *builtin_measure(
+    struct builtin *b, struct worker *w, const json_t *conv, bool over);
+/* What that said. */
+void builtin_measured(struct builtin *b, struct worker *w,
+    const struct facts *f, const json_t *args, const char *text);
 
 /* builtin_explore.c: the next reply of a worker with role explore. */
 json_t *builtin_explore(struct builtin *b, struct worker *w, const json_t *conv,

@@ -42,6 +42,7 @@ builtin_free(struct builtin *b)
 	ladder_clear(&b->ladder);
 	for (size_t i = 0; i < b->n_w; i++) {
 		free(b->w[i].name);
+		free(b->w[i].news);
 		json_decref(b->w[i].last);
 		json_decref(b->w[i].last_to);
 	}
@@ -99,6 +100,8 @@ builtin_worker_gone(struct builtin *b, const char *worker)
 		return;
 	if (b->q != NULL)
 		queue_return(b->q, w->id);
+	if (b->measurer == w->id)
+		b->measurer = 0;
 	json_decref(w->last);
 	json_decref(w->last_to);
 	w->last = w->last_to = NULL;
@@ -229,7 +232,11 @@ nothing(struct builtin *b, const json_t *conv, const struct facts *f)
 	forget_queue(b);
 	return builtin_stuck(conv, f,
 	    none ? "No source file in a language that the built-in model "
-		   "reads was found outside of the protected files."
+		   "reads was found in the directory of the run (-C), outside "
+		   "of the protected files. If the sources are elsewhere in "
+		   "the repository, name a directory that holds them and the "
+		   "tests with -C, and go to the tests in the command: -t "
+		   "'cd DIR && ...'."
 		 : "The sources hold nothing that the built-in model's edits "
 		   "apply to.");
 }

@@ -21,6 +21,9 @@
 
 /* The reason of an explorer that ended for want of time (late.h). */
 #define BUILTIN_OVER "The time for it is over."
+/* How the reason of an explorer begins most of whose trials timed out, with
+ * how many of how many (late.h). */
+#define BUILTIN_TIMED_OUT "%zu of %zu edits timed out"
 
 struct builtin;
 

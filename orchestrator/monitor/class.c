@@ -193,7 +193,13 @@ path_is_outside(const char *path)
 static bool
 is_temporary(const char *path)
 {
-	return text_starts(path, "/tmp/") || text_starts(path, "$TMPDIR/");
+	static const char *const dirs[] = { "/tmp/", "$TMPDIR/",
+		"${TMPDIR:-/tmp}/" };
+
+	for (size_t i = 0; i < nitems(dirs); i++)
+		if (text_starts(path, dirs[i]))
+			return strstr(path, "/../") == NULL;
+	return false;
 }
 
 bool

@@ -19,7 +19,8 @@ enum cand_state {
 	CAND_DEALT,
 	CAND_TRIED,
 	CAND_PASSED,
-	CAND_OFFERED /* passed, and given out as the fix */
+	CAND_OFFERED, /* passed, and given out as the fix */
+	CAND_LATE     /* its run timed out: nothing is known of it */
 };
 
 struct cand {
@@ -31,6 +32,7 @@ struct cand {
 	uint32_t order;   /* in which it was made, breaks ties */
 	uint16_t changed; /* tokens that differ, about */
 	uint8_t state;
+	bool again;      /* timed out, and was put back */
 	uint32_t holder; /* who was dealt it */
 	float score;
 	uint64_t key; /* hash of place and new text */

@@ -15,6 +15,8 @@
 #define LEAST_LIMIT_MS 1000
 #define REASON_MAX 400
 #define ANSWER_MAX (1 << 20)
+#define NOW "as it is, now"
+#define NOW_MAX_MS (3600 * 1000)
 
 static void
 add_step(struct ladder *l, char *command)
@@ -225,6 +227,15 @@ take_answer(struct ladder *l, size_t i, const struct facts *f, const char *text,
 	    s->state == STEP_GOOD ? "taken" : "left");
 }
 
+bool
+ladder_is_now(const char *name, const json_t *args)
+{
+	const json_t *first = json_array_get(json_object_get(args, "edits"), 0);
+
+	return strcmp(name, "try_edits") == 0 &&
+	    strcmp(dialog_str(first, "label"), NOW) == 0;
+}
+
 /* Is that the call of a control? Its command, or NULL. */
 static const char *
 control_of(const char *name, const json_t *args)
@@ -233,6 +244,7 @@ control_of(const char *name, const json_t *args)
 	const json_t *first = json_array_get(edits, 0);
 
 	if (strcmp(name, "try_edits") != 0 || json_array_size(edits) != 1 ||
+	    ladder_is_now(name, args) ||
 	    !json_is_array(json_object_get(first, "changes")) ||
 	    json_array_size(json_object_get(first, "changes")) != 0)
 		return NULL;
@@ -292,6 +304,68 @@ ladder_control(struct ladder *l, const json_t *conv, const struct facts *f)
 		"edits", "label", "as it is", "changes", "timeout_s",
 		(json_int_t)(most_ms(l, (size_t)(s - l->v), f) / 1000 + 1)));
 	return reply;
+}
+
+/* --- when the machine is slower than it was ------------------------------- */
+
+void
+ladder_ask_now(const struct ladder *l, json_t *reply, const json_t *conv,
+    uint64_t limit_ms)
+{
+	dialog_call(reply, conv, "try_edits",
+	    json_pack("{s:s, s:[{s:s, s:[]}], s:I}", "check",
+		ladder_first(l)->command, "edits", "label", NOW, "changes",
+		"timeout_s", (json_int_t)(limit_ms / 1000 + 1)));
+}
+
+/* Milliseconds that the control of an answer took; 0: it does not say. */
+static uint64_t
+took_ms(const char *text)
+{
+	json_t *j = NULL;
+	json_int_t ms;
+
+	if (json_parse(text, strlen(text), ANSWER_MAX, &j, NULL) < 0)
+		return 0;
+	ms = json_integer_value(json_object_get(
+	    json_array_get(json_object_get(j, "results"), 0), "ms"));
+	json_decref(j);
+	if (ms < 0)
+		return 0;
+	return ms < NOW_MAX_MS ? (uint64_t)ms : NOW_MAX_MS;
+}
+
+bool
+ladder_now(struct ladder *l, const struct facts *f, const char *command,
+    const char *text, uint64_t most_ms)
+{
+	uint64_t share = f->share > 0 ? f->share : 1, ms = took_ms(text);
+	const struct step *of = NULL;
+	double longer;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].command, command) == 0)
+			of = &l->v[i];
+	if (of == NULL || of->limit_ms == 0)
+		return false;
+	longer = 3.0 * (double)ms * (double)share / (double)of->limit_ms;
+	/* A little more helps nobody. */
+	if (longer < 1.25 || (double)most_ms < 1.25 * (double)of->limit_ms)
+		return false;
+	for (size_t i = 0; i < l->n; i++) {
+		struct step *s = &l->v[i];
+		double limit = (double)s->limit_ms * longer;
+
+		if (&l->v[i] == of)
+			s->ms = ms > s->ms ? ms : s->ms;
+		else if (s->ms < NOW_MAX_MS)
+			s->ms = (uint64_t)((double)s->ms * longer);
+		if (limit > (double)most_ms)
+			limit = (double)most_ms;
+		if (limit > (double)s->limit_ms)
+			s->limit_ms = (uint64_t)limit;
+	}
+	return true;
 }
 
 const struct step *

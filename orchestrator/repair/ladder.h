@@ -51,6 +51,16 @@ json_t *ladder_control(
 /* What a control said, text as run_command answers. */
 bool ladder_judge(const struct facts *f, const char *text);
 
+/* A call that takes the time of the first step on the tree as it is, now: what
+ * else the machine does may have made it slower. */
+void ladder_ask_now(const struct ladder *l, json_t *reply, const json_t *conv,
+    uint64_t limit_ms);
+bool ladder_is_now(const char *name, const json_t *args);
+/* What that said: limits are widened to what they are for such a time, to
+ * most_ms each. False: they are wide enough. */
+bool ladder_now(struct ladder *l, const struct facts *f, const char *command,
+    const char *text, uint64_t most_ms);
+
 const struct step *ladder_first(const struct ladder *l);
 /* A command that is no step counts as narrow: the whole follows. */
 const struct step *ladder_after(const struct ladder *l, const char *command);

@@ -18,6 +18,7 @@ struct queue {
 	struct hypo hypo[QUEUE_MAX_HYPO];
 	size_t n_hypo;
 	size_t left; /* candidates that may be dealt */
+	size_t n_late;
 	bool stopped;
 	/* Which hypothesis worker i is at: index + 1; 0: none. */
 	uint8_t *at;
@@ -270,6 +271,17 @@ queue_offer(struct queue *q, size_t i, uint32_t worker)
 	q->c.v[i].holder = worker;
 }
 
+/* A new or dealt one. */
+static void
+count_tried(struct queue *q, const struct cand *c)
+{
+	if (c->state == CAND_NEW) {
+		q->left--;
+		q->hypo[c->hypo].left--;
+	}
+	q->hypo[c->hypo].tried++;
+}
+
 void
 queue_settle(struct queue *q, size_t i, bool passed)
 {
@@ -285,12 +297,51 @@ queue_settle(struct queue *q, size_t i, bool passed)
 			c->state = CAND_PASSED;
 		return;
 	}
-	if (c->state == CAND_NEW) {
-		q->left--;
-		q->hypo[c->hypo].left--;
-	}
+	if (c->state == CAND_LATE)
+		q->n_late--;
+	else
+		count_tried(q, c);
 	c->state = passed ? CAND_PASSED : CAND_TRIED;
-	q->hypo[c->hypo].tried++;
+}
+
+void
+queue_late(struct queue *q, size_t i, uint32_t worker)
+{
+	struct cand *c;
+
+	if (i >= q->c.n)
+		return;
+	c = &q->c.v[i];
+	if (c->state != CAND_NEW && c->state != CAND_DEALT)
+		return;
+	count_tried(q, c);
+	c->state = CAND_LATE;
+	c->holder = worker;
+	q->n_late++;
+}
+
+bool
+queue_again(struct queue *q, size_t i)
+{
+	struct cand *c;
+
+	if (i >= q->c.n)
+		return false;
+	c = &q->c.v[i];
+	if (c->state != CAND_LATE || c->again)
+		return false;
+	c->again = true;
+	q->n_late--;
+	q->hypo[c->hypo].tried--;
+	c->state = CAND_DEALT;
+	queue_undeal(q, i);
+	return true;
+}
+
+size_t
+queue_n_late(const struct queue *q)
+{
+	return q->n_late;
 }
 
 void

@@ -51,6 +51,13 @@ size_t queue_next(struct queue *q, uint32_t worker, const char *name,
     size_t max, uint32_t *ret);
 /* A candidate was tried. One that was settled before stays as it was. */
 void queue_settle(struct queue *q, size_t i, bool passed);
+/* A run of it took too long, worker's: it is neither dealt nor refuted, until
+ * it is settled or put back. */
+void queue_late(struct queue *q, size_t i, uint32_t worker);
+/* One that took too long may be dealt again, once; false: it may not. */
+bool queue_again(struct queue *q, size_t i);
+/* How many took too long and were not put back. */
+size_t queue_n_late(const struct queue *q);
 /* Deal what is about as likely as the candidate i that passed, and is left:
  * another may pass and be the better one. */
 size_t queue_band(

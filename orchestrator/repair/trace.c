@@ -86,7 +86,7 @@ add_in(struct buf *b, const char *dir, const char *text)
 {
 	const char *p;
 
-	for (; dir != NULL && (p = strstr(text, "$d")) != NULL; text = p + 2) {
+	for (; (p = strstr(text, "$d")) != NULL; text = p + 2) {
 		(void)buf_add(b, text, (size_t)(p - text));
 		(void)buf_adds(b, word_is_char(p[2]) ? "$d" : dir);
 	}
@@ -116,12 +116,9 @@ add_quoted(struct buf *b, const char *s)
 }
 
 static void
-add_place(struct buf *b, const char *dir, const char *nonce)
+add_place(struct buf *b, const char *dir)
 {
-	if (dir != NULL)
-		(void)buf_printf(b, "d=%s\n", dir);
-	else
-		(void)buf_printf(b, "d=\"${TMPDIR:-/tmp}%s%s\"\n", MARK, nonce);
+	(void)buf_printf(b, "d=\"%s\"\n", dir);
 }
 
 /* Into a copy of the tree, when it is not too large for one. */
@@ -145,12 +142,13 @@ trace_commands(const char *test, enum token_dialect d, bool copy,
 
 	if (w == NULL)
 		return 0;
-	dir = tmp != NULL ? xasprintf("%s%s%s", tmp, MARK, nonce) : NULL;
+	dir = xasprintf(
+	    "%s%s%s", tmp != NULL ? tmp : "${TMPDIR:-/tmp}", MARK, nonce);
 	buf_init(&a, COMMAND_MAX);
-	add_place(&a, dir, nonce);
+	add_place(&a, dir);
 	add_in(&a, dir, "mkdir -m 700 \"$d\" && pwd >\"$d/tree\" && ");
 	buf_init(&b, COMMAND_MAX);
-	add_place(&b, dir, nonce);
+	add_place(&b, dir);
 	for (size_t i = 0; i < nitems(w->file) && w->file[i].name; i++)
 		add_file(i < w->n_first ? &a : &b, dir, w->file[i].name,
 		    script(w->file[i].script), nonce);

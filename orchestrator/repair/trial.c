@@ -118,6 +118,7 @@ trial_read(const struct queue *q, const json_t *args, const char *text,
 {
 	const json_t *edits = json_object_get(args, "edits"), *item, *results;
 	bool tried[TRIAL_MAX] = { false }, passed[TRIAL_MAX] = { false };
+	bool late[TRIAL_MAX] = { false };
 	json_t *j = NULL;
 	json_int_t n;
 	size_t i;
@@ -134,6 +135,7 @@ trial_read(const struct queue *q, const json_t *args, const char *text,
 			continue;
 		tried[n - 1] = true;
 		passed[n - 1] |= json_is_true(json_object_get(item, "pass"));
+		late[n - 1] = json_is_true(json_object_get(item, "timed_out"));
 	}
 	if (json_array_size(results) == 0) {
 		n = json_integer_value(json_object_get(j, "tried"));
@@ -154,6 +156,7 @@ trial_read(const struct queue *q, const json_t *args, const char *text,
 			continue;
 		ret->cand[ret->n] = (uint32_t)c;
 		ret->tried[ret->n] = tried[i];
+		ret->late[ret->n] = late[i] && !passed[i];
 		ret->passed[ret->n++] = passed[i];
 	}
 	json_decref(j);

@@ -38,6 +38,7 @@ struct trial_result {
 	uint32_t
 	    cand[TRIAL_MAX]; /* QUEUE_NONE never: unknown ones are left out */
 	bool tried[TRIAL_MAX], passed[TRIAL_MAX];
+	bool late[TRIAL_MAX]; /* timed out */
 	size_t n;
 };
 /* args and the text of the tool's answer. An error answer: nothing tried. */

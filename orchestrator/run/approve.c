@@ -236,6 +236,8 @@ answered(void *ctx, enum terminal_answer answer)
 	if (answer == TERMINAL_RUN) {
 		key = approve_key_of(q);
 		strv_take(&a->granted, &key);
+		if (q->rule == NULL)
+			approve_writes(q->act, q->detail, &a->granted);
 	}
 	unlink_asked(a, q);
 	settle(a, q, allow, by[answer]);

@@ -54,6 +54,9 @@ void approve_words(const struct asked *q, struct buf *ret);
  * its act, or of the monitor's rule. */
 char *approve_key(const char *act, const char *subject, const char *detail);
 char *approve_key_of(const struct asked *q);
+/* What a grant of such trials for the run covers, too: that one of the edits is
+ * made, of a file that the question named. */
+void approve_writes(const char *act, const char *detail, struct strv *granted);
 bool approve_granted(const struct approvals *a, const struct asked *q);
 
 /* The verdict: on record, then sent. reason: NULL when nothing is against it.

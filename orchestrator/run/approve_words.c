@@ -81,3 +81,25 @@ approve_key(const char *act, const char *subject, const char *detail)
 	free(paths);
 	return key;
 }
+
+void
+approve_writes(const char *act, const char *detail, struct strv *granted)
+{
+	json_t *j = NULL, *path;
+	char *key;
+	size_t i;
+
+	if (strcmp(act, "try") != 0 || detail == NULL ||
+	    json_parse(detail, strlen(detail), 1 << 16, &j, NULL) < 0)
+		return;
+	json_array_foreach (json_object_get(j, "paths"), i, path) {
+		if (!json_is_string(path))
+			continue;
+		key = approve_key("write", json_string_value(path), NULL);
+		if (!strv_has(granted, key))
+			strv_take(granted, &key);
+		else
+			free(key);
+	}
+	json_decref(j);
+}

@@ -155,6 +155,23 @@ has_rule(const char *dir, const struct strv *files, const char *name)
 	return r;
 }
 
+/* What node --test finds by itself. */
+static bool
+has_node_tests(const struct strv *files)
+{
+	static const char *const globs[] = { "*.test.js", "*.test.cjs",
+		"*.test.mjs", "*_test.js", "*-test.js", "*_test.mjs",
+		"*-test.mjs", "test/*.js", "test/*.cjs", "test/*.mjs",
+		"*/test/*.js", "*/test/*.cjs", "*/test/*.mjs", "test-*.js",
+		"test.js" };
+	size_t i;
+
+	for (i = 0; i < nitems(globs); i++)
+		if (any(files, globs[i], no_hidden))
+			return true;
+	return false;
+}
+
 static int
 found(struct strv *ret, const char **ret_why, const char *why,
     const char *first, const char *rest)
@@ -204,6 +221,9 @@ detect_tests(const char *dir, const char *name, const struct strv *files,
 	if (strv_has(files, "build/CTestTestfile.cmake"))
 		return found(ret, ret_why, "a configured build",
 		    "ctest --test-dir build --output-on-failure", "");
+	if (has_node_tests(files))
+		return found(
+		    ret, ret_why, "files that it runs", "node --test", "");
 	return err_set(e, ERR_NOTFOUND,
 	    "no tests found in %s (looked for pytest, unittest, make test or "
 	    "check, npm test, node --test, go test, cargo test, ctest): give "

@@ -12,6 +12,8 @@ late_is(const struct subtask *t)
 	    strcmp(t->reason, BUILTIN_OVER) == 0;
 }
 
+#define EDITS_MAX 1000000 /* that a worker may claim */
+
 /* A later attempt at the same hypothesis counts instead. */
 static bool
 is_last(const struct subtask *t)
@@ -34,4 +36,23 @@ late_any(const struct run *r)
 		if (late_is(t) && is_last(t))
 			return true;
 	return false;
+}
+
+bool
+late_edits(const struct run *r, size_t *ret_n, size_t *ret_of)
+{
+	const struct subtask *t;
+	size_t n, of;
+
+	*ret_n = *ret_of = 0;
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (t->kind != KIND_EXPLORE || t->pass || t->verdict == NULL ||
+		    strcmp(t->verdict, "stuck") != 0 || t->reason == NULL ||
+		    sscanf(t->reason, BUILTIN_TIMED_OUT, &n, &of) != 2 ||
+		    n > of || of > EDITS_MAX)
+			continue;
+		*ret_n += n;
+		*ret_of += of;
+	}
+	return *ret_n > 0;
 }

@@ -473,10 +473,29 @@ all_errors(const struct run *r)
 	return why;
 }
 
+/* What the rules or a hook did not allow, when it is why every attempt ended:
+ * there the tree was not found out about. */
+static const char *
+all_denied(const struct run *r)
+{
+	const struct subtask *t;
+	const char *why = NULL;
+
+	TAILQ_FOREACH (t, &r->subtasks, entry) {
+		if (t->kind != KIND_EXPLORE || t->pass || t->verdict == NULL)
+			continue;
+		if (t->reason == NULL || strstr(t->reason, "denied") == NULL)
+			return NULL;
+		why = t->reason;
+	}
+	return why;
+}
+
 void
 results_check(struct run *r)
 {
 	const char *why;
+	size_t late, of;
 
 	r->no_more |= r->ledger.out;
 	if (r->phase != PHASE_EXPLORE)
@@ -504,6 +523,14 @@ results_check(struct run *r)
 	else if (r->no_more || late_any(r))
 		run_end(r, EXIT_BUDGET, "budget",
 		    "a budget ended the run before a fix was found");
+	else if ((why = all_denied(r)) != NULL)
+		run_end(r, EXIT_UNFIXED, "unfixed",
+		    "no hypothesis led to a verified fix: %s", why);
+	else if (late_edits(r, &late, &of))
+		run_end(r, EXIT_UNFIXED, "unfixed",
+		    "no hypothesis led to a verified fix, but %zu of %zu edits "
+		    "timed out: these are not refuted",
+		    late, of);
 	else
 		run_end(r, EXIT_UNFIXED, "unfixed",
 		    "no hypothesis led to a verified fix");

@@ -305,6 +305,15 @@ add_row(struct run *r, const struct store_row *row, enum kind kind)
 	return t;
 }
 
+/* A baseline that ended its run. */
+static bool
+is_no_use(const struct run *r, const struct told *t)
+{
+	if (strcmp(t->m.verdict, "done") != 0)
+		return true;
+	return t->failing.n == 0 && !reproduce_wanted(r);
+}
+
 static int
 on_row(const struct store_row *row, void *ctx)
 {
@@ -324,8 +333,10 @@ on_row(const struct store_row *row, void *ctx)
 		0)
 		return 0;
 	tell(&told, j);
-	/* What a budget ended goes on: its replies are on record. */
-	if (strcmp(told.m.verdict, "budget") == 0) {
+	/* What a budget ended goes on: its replies are on record. Tests that
+	 * could not be run, or left nothing to mend, may be able to by now. */
+	if (strcmp(told.m.verdict, "budget") == 0 ||
+	    (kind == KIND_BASELINE && is_no_use(r, &told))) {
 		t->reopened = true;
 		told_clear(&told);
 		json_decref(j);

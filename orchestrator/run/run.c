@@ -445,11 +445,29 @@ open_run(struct run *r, struct err *e)
 	return 0;
 }
 
+/* What was asked for was wrong, before anything was done: nothing is left that
+ * a later command could take for the latest run. */
+static bool
+never_was(const struct run *r, int rc)
+{
+	char *opts;
+	bool begun;
+
+	if (rc >= 0 || r->exit != EXIT_USAGE || r->o.tool != NULL ||
+	    r->o.resume != NULL)
+		return false;
+	opts = store_get(r->store, "opts");
+	begun = opts != NULL;
+	free(opts);
+	return !begun;
+}
+
 int
 run_main(const struct run_opts *opts, struct tool_result *tool)
 {
 	struct run r = { .o = *opts, .tool = tool, .t0_ms = loop_now_ms() };
 	struct err e = { 0 };
+	char *unused = NULL;
 	int rc, ret;
 
 	TAILQ_INIT(&r.subtasks);
@@ -481,7 +499,12 @@ run_main(const struct run_opts *opts, struct tool_result *tool)
 	ret = r.exit;
 	if (r.plain == NULL && r.exit != EXIT_FIXED)
 		log_error("%s", r.why);
+	if (never_was(&r, rc))
+		unused = xstrdup(store_dir(r.store));
 out:
 	clear(&r);
+	if (unused != NULL && path_rmtree(unused, &e) < 0)
+		log_warn("%s", e.text);
+	free(unused);
 	return ret;
 }

@@ -66,14 +66,15 @@ at_line(const struct buf *file, unsigned long n)
 	return r;
 }
 
-/* Does the file have the old lines of the hunk there? */
+/* Does the file have the old lines of the hunk there? sign: '-'; '+': the new
+ * ones. */
 static bool
-fits(struct reader file, struct reader hunk, unsigned long old)
+fits(struct reader file, struct reader hunk, char sign, unsigned long old)
 {
 	struct line have, want;
 
 	while (old > 0 && next_line(&hunk, &want)) {
-		if (want.len > 0 && *want.p != ' ' && *want.p != '-')
+		if (want.len > 0 && *want.p != ' ' && *want.p != sign)
 			continue;
 		old--;
 		if (!next_line(&file, &have) ||
@@ -108,11 +109,10 @@ show_both(struct buf *b, const char *path, unsigned long at, struct reader file,
 /* "@@ -OLD[,N] +NEW[,M] @@" */
 static bool
 hunk_head(const struct line *l, unsigned long *ret_at, unsigned long *ret_old,
-    unsigned long *ret_made)
+    unsigned long *ret_made_at, unsigned long *ret_made)
 {
 	char text[80];
 	char *p = text;
-	unsigned long made_at;
 
 	if (!starts(l, "@@ -"))
 		return false;
@@ -121,9 +121,9 @@ hunk_head(const struct line *l, unsigned long *ret_at, unsigned long *ret_old,
 	*ret_old = *p == ',' ? strtoul(p + 1, &p, 10) : 1;
 	if (strncmp(p, " +", 2) != 0)
 		return false;
-	made_at = strtoul(p + 2, &p, 10);
+	*ret_made_at = strtoul(p + 2, &p, 10);
 	*ret_made = *p == ',' ? strtoul(p + 1, &p, 10) : 1;
-	return made_at != ULONG_MAX;
+	return *ret_made_at != ULONG_MAX;
 }
 
 void
@@ -131,7 +131,7 @@ conflict_describe(
     const char *root, const char *patch, size_t len, struct buf *b)
 {
 	struct reader r = { patch, patch + len };
-	unsigned long at, old, made;
+	unsigned long at, old, made_at, made;
 	unsigned shown = 0;
 	char *path = NULL, *full;
 	struct buf file;
@@ -149,8 +149,10 @@ conflict_describe(
 				path = NULL;
 			}
 			free(full);
-		} else if (path != NULL && hunk_head(&l, &at, &old, &made) &&
-		    !fits(at_line(&file, at), r, old)) {
+		} else if (path != NULL &&
+		    hunk_head(&l, &at, &old, &made_at, &made) &&
+		    !fits(at_line(&file, at), r, '-', old) &&
+		    !fits(at_line(&file, made_at), r, '+', made)) {
 			show_both(
 			    b, path, at, at_line(&file, at), r, old, made);
 			shown++;

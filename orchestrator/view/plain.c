@@ -9,6 +9,7 @@
 
 #include "common/log.h"
 #include "common/num.h"
+#include "common/tests_reason.h"
 #include "common/text.h"
 #include "orchestrator/view/plain.h"
 
@@ -132,6 +133,7 @@ static void
 output_tail(struct plain *p, const json_t *ev)
 {
 	const char *text = str(ev, "output"), *from = text + strlen(text);
+	const char *reason = tests_reason(text);
 	int lines = 0;
 
 	while (from > text && from[-1] == '\n')
@@ -139,7 +141,9 @@ output_tail(struct plain *p, const json_t *ev)
 	while (from > text && lines < OUTPUT_LINES)
 		if (*--from == '\n' && ++lines == OUTPUT_LINES)
 			from++;
-	while (*from != '\0') {
+	if (reason != NULL)
+		from = reason;
+	for (lines = 0; *from != '\0' && lines < OUTPUT_LINES; lines++) {
 		int n = (int)strcspn(from, "\n");
 
 		printed(p, ev, "", "| %.*s", n, from);

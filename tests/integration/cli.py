@@ -180,6 +180,7 @@ def diff_and_apply(box, repo, name):
     again = box.do("apply")
     lib.check(again.status not in (0, None) and "applied already" in again.err,
               "applying it again fails with a reason", again)
+    lib.check("would make" not in again.err, "which is no conflict", again)
     lib.equal(lib.differences(before, lib.fingerprint(repo)), [],
               "and changes nothing")
 
@@ -195,6 +196,7 @@ def plain_view(box, repo):
     lib.check(r2.status == 2 and "run -C " + fresh in r2.err,
               "a directory is no TASK", r2)
     lib.check("\033" not in r.err, "no escapes when it is no terminal", r)
+    box.tool(fresh, "list_dir", {"path": "."})
     diff = box.do("diff")
     lib.check(diff.out == lib.read(r.out.strip()), "the latest run is it")
 

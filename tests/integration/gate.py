@@ -376,6 +376,8 @@ def patch_judged(box):
             lib.check(denied and "secret/x" in denied[0]["reason"] and
                       "Edit(/secret/**)" in denied[0]["reason"],
                       "it says which and why", r)
+            lib.check("Edit(/secret/**)" in r.finished["reason"],
+                      "and so does the end", r.finished)
             lib.check(any(x["act"] == "patch" and x["verdict"] == "deny"
                           for x in audit(box)), "and it is on record")
         else:
@@ -429,22 +431,30 @@ def terminal(box):
 
 
 def write_asked(box):
-    """What would be written is shown; "for this run" is for the file."""
+    """What would be written is shown; "for this run" is for the file, also when
+    edits of it were to be tried."""
     repo = box.repo("gate-write", lib.SMALL)
-    notes = [("edit_file", {"path": "notes", "old": "",
+    tried = {"path": "tried", "old": "", "new": "y\n"}
+    notes = [("try_edits", {"check": "true", "edits": [{"changes": [tried]}]}),
+             ("edit_file", tried),
+             ("edit_file", {"path": "notes", "old": "",
                             "new": "first\nsecond \x1b[2J\n"}),
              ("edit_file", {"path": "notes", "old": "second \x1b[2J",
                             "new": "third"}),
              ("edit_file", {"path": "more", "old": "", "new": "x\n"})]
     with FakeServer(turns(*notes), key=KEY) as s:
-        settings(box, {"ask": ["Edit(/notes)", "Edit(/more)"]},
+        settings(box, {"ask": ["Edit(/tried)", "Edit(/notes)",
+                               "Edit(/more)"]},
                  providers={"openai": {
                      "api": "openai-chat", "base_url": s.base("openai"),
                      "key_env": "OPENAI_API_KEY"}})
-        r, shown = ask(box, repo, s, ["r\n", "n\n"], "--ask", "prompt")
+        r, shown = ask(box, repo, s, ["r\n", "r\n", "n\n"], "--ask",
+                       "prompt")
     lib.equal([(e["subject"], e["verdict"], e["by"])
                for e in r.all("permission")],
-              [("notes", "allow", "person, run"),
+              [("true", "allow", "person, run"),
+               ("tried", "allow", "person, run"),
+               ("notes", "allow", "person, run"),
                ("notes", "allow", "person, run"), ("more", "deny", "person")],
               "writes: one answer for a file", "%s\n%s" % (r, shown))
     lib.check("+ first" in shown and "+ second" in shown and "+ x" in shown,

@@ -46,11 +46,19 @@ def nothing_to_do(box):
     lib.equal(r.status, 2, "a missing command", r)
     lib.check("no-such-program-x" in str(r.finished.get("reason")),
               "a missing command: the reason names it", r)
+    again = box.do("resume", "--json")
+    lib.check(again.status == 2 and
+              [e["kind"] for e in again.all("assigned")] == ["baseline"],
+              "a missing command: resume looks again", again)
     python = box.repo("python-names", PYTHON)
+    r = box.run(python, "-t", "python3 -m unittest", "-k", "no-such-check-x")
+    lib.equal(r.status, 2, "a missing check", r)
+    lib.check("no-such-check-x" in str(r.finished.get("reason")) and
+              not r.all("planned"), "a missing check: at the start", r)
     for test in ("python3 -m unittest tests.nope", "python3 nope.py",
                  "python3 -m unittest nope.deep.er", "sh nope.sh",
                  "python3 -m unittest tests.test_top.Top.test_nope",
-                 "make nope", "npm test"):
+                 "make nope", "npm test", "python3 -m nosuchmodule"):
         r = box.run(python, "-t", test)
         lib.equal(r.status, 2, test + ": it is not there", r)
         lib.check(test in str(r.finished.get("reason")), test + ": named", r)

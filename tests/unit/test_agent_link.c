@@ -470,6 +470,7 @@ test_try_edits(void **state)
 	has(b->results.v[0], "{\"n\":2,\"pass\":true}");
 	has(b->results.v[0], "can't be applied: `old` does not occur");
 	has(b->results.v[0], "{\"n\":4,\"pass\":false,\"why\":\"timed out");
+	has(b->results.v[0], "\"timed_out\":true},{\"n\":5,");
 	has(b->results.v[0], "{\"n\":5,\"pass\":true}");
 	bed_expect(b, "calc.sh", "echo $((1 - 2))\n");
 	assert_null(bed_get(b, "made"));

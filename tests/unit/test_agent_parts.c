@@ -312,6 +312,36 @@ test_output(void **state)
 	assert_string_equal(line, "0123456789abcd");
 }
 
+/* Node counts its tests behind what it says of them. */
+static void
+test_node_reason(void **state)
+{
+	static const char tap[] =
+	    "TAP version 13\nnot ok 1 - x\n  ---\n  duration_ms: 1\n"
+	    "  error: |-\n    Expected values to be strictly equal:\n    \n"
+	    "    1 !== 2\n    \n  code: 'ERR_ASSERTION'\n  stack: |-\n"
+	    "    at T (/a.js:2:21)\n  ...\n1..1\n# tests 1\n# pass 0\n"
+	    "# duration_ms 9.4\n";
+	static const char spec[] =
+	    "\xe2\x84\xb9 tests 1\n\xe2\x84\xb9 fail 1\n"
+	    "\xe2\x9c\x96 x (1ms)\n  TypeError: a.b is not a function\n"
+	    "      at T (/a.js:2:21)\n";
+	static const char other[] =
+	    "ValueError: no\n# of tests 3\n# pass on\nlast\n";
+	char line[80], small[12];
+
+	(void)state;
+	output_last_line(tap, strlen(tap), line, sizeof line);
+	assert_string_equal(
+	    line, "Expected values to be strictly equal: 1 !== 2");
+	output_last_line(tap, strlen(tap), small, sizeof small);
+	assert_string_equal(small, "Expected va");
+	output_last_line(spec, strlen(spec), line, sizeof line);
+	assert_string_equal(line, "TypeError: a.b is not a function");
+	output_last_line(other, strlen(other), line, sizeof line);
+	assert_string_equal(line, "last");
+}
+
 static void
 test_tools_are_listed(void **state)
 {
@@ -411,6 +441,7 @@ main(void)
 		T(test_treefs_links),
 		cmocka_unit_test(test_litter),
 		cmocka_unit_test(test_output),
+		cmocka_unit_test(test_node_reason),
 		cmocka_unit_test(test_tools_are_listed),
 		cmocka_unit_test(test_conv_is_split),
 		cmocka_unit_test(test_config),

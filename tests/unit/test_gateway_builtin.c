@@ -22,6 +22,7 @@ struct world {
 	const char *wanted; /* the check passes when a file holds this */
 	size_t tried, batches, biggest;
 	bool broken;         /* tools answer with errors */
+	bool no_source;      /* nothing but tests is listed */
 	bool no_fix;         /* nothing ever passes */
 	const char *also;    /* so it does with this */
 	bool half;           /* try_edits stops in the middle of each batch */
@@ -30,6 +31,12 @@ struct world {
 	const char *decoy;   /* this passes that, and not the whole */
 	size_t controls, narrow, whole; /* calls */
 	size_t decoys;                  /* that were tried with the whole */
+	/* The tests need so long on an edit, so long as it is; hang: the part
+	 * of a tree that never ends. */
+	unsigned run_ms, now_ms;
+	const char *hang;
+	size_t measured, late;
+	bool told; /* a reply says that the limit was widened */
 	/* What tracing gives: counts and rows; NULL: nothing, as without an
 	 * interpreter. forged: with a nonce of its own. */
 	const char *spectrum;
@@ -194,8 +201,19 @@ control(struct world *w, const json_t *args)
 }
 
 static char *
+measured(struct world *w)
+{
+	w->measured++;
+	return xasprintf("{\"tried\":1,\"results\":[{\"n\":1,"
+			 "\"pass\":false,\"ms\":%u,\"output\":\"\"}]}",
+	    w->now_ms);
+}
+
+static char *
 try_edits(struct world *w, const json_t *args)
 {
+	json_int_t limit_s =
+	    json_integer_value(json_object_get(args, "timeout_s"));
 	json_t *passed = json_array(), *results = json_array(), *edit, *r;
 	const json_t *edits = json_object_get(args, "edits");
 	bool stop = json_is_true(json_object_get(args, "stop_on_pass"));
@@ -223,6 +241,8 @@ try_edits(struct world *w, const json_t *args)
 		    (strstr(t, w->wanted) != NULL ||
 			(w->also != NULL && strstr(t, w->also) != NULL));
 		bool decoy = w->decoy != NULL && strstr(t, w->decoy) != NULL;
+		bool late = limit_s * 1000 < w->run_ms ||
+		    (w->hang != NULL && strstr(t, w->hang) != NULL);
 
 		free(t);
 		w->decoys += decoy && all;
@@ -230,9 +250,12 @@ try_edits(struct world *w, const json_t *args)
 		if (i >= limit)
 			break;
 		n++;
+		ok &= !late;
+		w->late += late;
 		json_array_append_new(results,
-		    json_pack("{s:i, s:b, s:s}", "n", (int)i + 1, "pass", ok,
-			"why", ok ? "" : "exit status 1"));
+		    json_pack("{s:i, s:b, s:s, s:b}", "n", (int)i + 1, "pass",
+			ok, "why", ok ? "" : "exit status 1", "timed_out",
+			late));
 		if (ok)
 			json_array_append_new(
 			    passed, json_integer((json_int_t)i + 1));
@@ -252,6 +275,8 @@ run_tool(struct world *w, const char *name, const json_t *args)
 {
 	if (w->broken)
 		return xstrdup("error: the sandbox is gone");
+	if (strcmp(name, "list_dir") == 0 && w->no_source)
+		return xstrdup("README.md\ntests/\ntests/test_inventory.py");
 	if (strcmp(name, "list_dir") == 0)
 		return xstrdup("README.md\ninventory.py\ntests/\n"
 			       "tests/test_inventory.py\n[4 entries]");
@@ -261,6 +286,12 @@ run_tool(struct world *w, const char *name, const json_t *args)
 	    strstr(json_string_value(json_object_get(args, "command")),
 		"/foray-trace-") != NULL)
 		return trace_output(w, args);
+	if (strcmp(name, "try_edits") == 0 &&
+	    strcmp(json_string_value(json_object_get(
+		       json_array_get(json_object_get(args, "edits"), 0),
+		       "label")),
+		"as it is, now") == 0)
+		return measured(w);
 	if (strcmp(name, "try_edits") == 0 &&
 	    json_array_size(json_object_get(
 		json_array_get(json_object_get(args, "edits"), 0),
@@ -296,6 +327,9 @@ turn(struct builtin *b, struct world *w, const char *worker, json_t *conv)
 	assert_true(json_equal(msg, again)); /* asking again is harmless */
 	json_decref(again);
 	json_array_append_new(conv, msg);
+	w->told |= strstr(json_string_value(json_object_get(msg, "content")),
+		       "The tests take longer than before: the limit of a run "
+		       "is ") != NULL;
 	json_array_foreach (json_object_get(msg, "tool_calls"), i, call) {
 		const char *text =
 		    json_string_value(json_object_get(call, "arguments"));
@@ -807,6 +841,115 @@ test_control(void **state)
 	}
 }
 
+static const char *
+finding(const struct world *w)
+{
+	return json_string_value(
+	    json_array_get(json_object_get(w->finish, "findings"), 0));
+}
+
+static const char *
+reason(const struct world *w)
+{
+	return json_string_value(json_object_get(w->finish, "reason"));
+}
+
+/* The machine became slower: the tests' time is taken anew, and what timed out
+ * is tried again; what can't be tried any better is not called refuted. */
+static void
+test_timed_out(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H1");
+	struct world w;
+	size_t all;
+
+	(void)state;
+	world_init(&w);
+	w.run_ms = 5000;
+	w.now_ms = 4500;
+	run_plan(b, &w);
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "fixed");
+	assert_non_null(strstr(w.text[0], "if stock >= limit:"));
+	assert_int_equal(w.measured, 1);
+	assert_true(w.told);
+	assert_in_range(w.late, 8, 60);
+	json_decref(conv);
+	builtin_free(b);
+	world_clear(&w);
+	/* The tree as it is takes no longer than before: they hang. */
+	b = builtin_create(0);
+	conv = conversation("explore", "H1");
+	world_init(&w);
+	w.run_ms = 5000;
+	w.now_ms = 300;
+	run_plan(b, &w);
+	all = strtoul(reason(&w), NULL, 10);
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "stuck");
+	assert_in_range(w.measured, 1, all / 8 + 1);
+	assert_int_equal(w.tried, all); /* each one once */
+	assert_false(w.told);
+	assert_int_equal(strtoul(reason(&w), NULL, 10), all);
+	assert_non_null(strstr(reason(&w), " edits timed out"));
+	assert_non_null(strstr(finding(&w), " timed out"));
+	assert_null(strstr(finding(&w), "makes the tests pass"));
+	json_decref(conv);
+	builtin_free(b);
+	world_clear(&w);
+}
+
+/* They are tried again once only, however slow it is. */
+static void
+test_timed_out_twice(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H1");
+	struct world w;
+	size_t all;
+
+	(void)state;
+	world_init(&w);
+	w.run_ms = 1000 * 1000 * 1000;
+	w.now_ms = 90 * 1000;
+	run_plan(b, &w);
+	all = strtoul(reason(&w), NULL, 10);
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "stuck");
+	assert_in_range(w.tried, all + 8, 2 * all);
+	assert_int_equal(strtoul(reason(&w), NULL, 10), all);
+	json_decref(conv);
+	builtin_free(b);
+	world_clear(&w);
+}
+
+/* A few edits that hang are tried once more at the end, and counted apart. */
+static void
+test_some_hang(void **state)
+{
+	struct builtin *b = builtin_create(0);
+	json_t *conv = conversation("explore", "H1");
+	struct world w;
+	size_t all;
+
+	(void)state;
+	world_init(&w);
+	w.no_fix = true;
+	w.hang = "stock <";
+	run_plan(b, &w);
+	all = strtoul(reason(&w), NULL, 10);
+	until_finish(b, &w, "w1", conv);
+	assert_string_equal(verdict(&w), "refuted");
+	assert_in_range(w.late, 1, all / 4);
+	assert_int_equal(w.tried, all + w.late / 2); /* they once more */
+	assert_non_null(strstr(finding(&w),
+	    " timed out, none of the others makes the tests pass"));
+	json_decref(conv);
+	builtin_free(b);
+	world_clear(&w);
+}
+
 static void
 test_stuck(void **state)
 {
@@ -840,6 +983,15 @@ test_nothing_to_edit(void **state)
 	w.text[0] = xstrdup("# empty\n");
 	run_plan(b, &w);
 	assert_string_equal(verdict(&w), "stuck");
+	world_clear(&w);
+	builtin_free(b);
+	/* Nor is there a source at all, below where it looks. */
+	b = builtin_create(0);
+	world_init(&w);
+	w.no_source = true;
+	run_plan(b, &w);
+	assert_string_equal(verdict(&w), "stuck");
+	assert_non_null(strstr(reason(&w), "in the directory of the run (-C)"));
 	world_clear(&w);
 	builtin_free(b);
 }
@@ -888,6 +1040,9 @@ main(void)
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_decoy),
 		cmocka_unit_test(test_control),
+		cmocka_unit_test(test_timed_out),
+		cmocka_unit_test(test_timed_out_twice),
+		cmocka_unit_test(test_some_hang),
 		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_nothing_to_edit),
 		cmocka_unit_test(test_strange_conversations),

@@ -52,6 +52,12 @@ static const struct row rows[] = {
 	{ { "build/CTestTestfile.cmake", "", "CMakeLists.txt", "" },
 	    "ctest --test-dir build --output-on-failure" },
 	{ { "CMakeLists.txt", "enable_testing()\n" }, NULL },
+	{ { "page.js", "", "page.test.js", "" }, "node --test" },
+	{ { "page.js", "", "test/page.js", "" }, "node --test" },
+	{ { "page.js", "", "page-test.mjs", "" }, "node --test" },
+	{ { "page.js", "", "node_modules/x/a.test.js", "" }, NULL },
+	{ { "latest.js", "", "contest/a.js", "" }, NULL },
+	{ { "a.test.js", "", "Makefile", "test:\n\ttrue\n" }, "make test" },
 	{ { "README", "" }, NULL },
 };
 

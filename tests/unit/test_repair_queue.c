@@ -169,6 +169,44 @@ test_lost_ones(void **state)
 	bed_clear(&b);
 }
 
+/* What timed out is neither left nor refuted, and comes back once. */
+static void
+test_late(void **state)
+{
+	struct bed b;
+	uint32_t got[2], again[2];
+	size_t left;
+
+	(void)state;
+	bed_init(&b, text, 0);
+	left = queue_left(b.q);
+	assert_int_equal(queue_next(b.q, 7, "H1", 2, got), 2);
+	assert_false(queue_again(b.q, got[0])); /* it runs */
+	queue_late(b.q, got[0], 7);
+	queue_late(b.q, got[0], 7);
+	queue_settle(b.q, got[1], false);
+	queue_late(b.q, got[1], 7); /* it was refuted before */
+	assert_int_equal(queue_n_late(b.q), 1);
+	assert_int_equal(queue_left(b.q), left - 2);
+	assert_int_equal(queue_cand(b.q, got[0])->holder, 7);
+	queue_return(b.q, 7);
+	assert_int_equal(queue_left(b.q), left - 2);
+	assert_true(queue_again(b.q, got[0]));
+	assert_false(queue_again(b.q, got[1]));
+	assert_int_equal(queue_n_late(b.q), 0);
+	assert_int_equal(queue_left(b.q), left - 1);
+	assert_int_equal(queue_next(b.q, 8, "H1", 1, again), 1);
+	assert_int_equal(again[0], got[0]);
+	queue_late(b.q, got[0], 8);
+	assert_false(queue_again(b.q, got[0]));
+	queue_settle(b.q, got[0], true);
+	assert_int_equal(queue_cand(b.q, got[0])->state, CAND_PASSED);
+	assert_int_equal(queue_n_late(b.q), 0);
+	queue_late(b.q, QUEUE_NONE, 8);
+	assert_false(queue_again(b.q, QUEUE_NONE));
+	bed_clear(&b);
+}
+
 static void
 test_stop(void **state)
 {
@@ -306,6 +344,7 @@ main(void)
 		cmocka_unit_test(test_dealing),
 		cmocka_unit_test(test_all_once),
 		cmocka_unit_test(test_lost_ones),
+		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_band),
 		cmocka_unit_test(test_find),

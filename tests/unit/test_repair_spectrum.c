@@ -247,6 +247,14 @@ test_commands(void **state)
 			assert_null(strstr(call[k], ">\"$"));
 			free(call[k]);
 		}
+		/* What is written can be told from its own words here, too. */
+		n = trace_commands("a", all[i], false, NULL, NONCE, call);
+		assert_int_equal(n, 2);
+		for (size_t k = 0; k < n; k++) {
+			assert_true(strlen(call[k]) < 8192);
+			assert_null(strstr(call[k], ">\"$d"));
+			free(call[k]);
+		}
 	}
 	assert_int_equal(
 	    trace_commands("true", DIALECT_SH, false, "/tmp", NONCE, call), 0);

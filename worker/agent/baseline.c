@@ -7,6 +7,8 @@
 #include "common/log.h"
 #include "worker/agent/agent.h"
 #include "worker/agent/baseline.h"
+#include "worker/agent/command.h"
+#include "worker/agent/exec.h"
 #include "worker/agent/output.h"
 
 #define NAMES_MAX 1000
@@ -14,6 +16,7 @@
  * leads to nothing. The second time it is no surprise. */
 #define STALL_MS 15000
 #define STALL_AGAIN_MS 5000
+#define CHECK_MS 3000
 #define LIMIT_MS 1800000 /* of a command, when TASK sets none */
 
 /* A command that can't run its tests ends the run here. */
@@ -162,6 +165,56 @@ baseline_twice(struct agent *a, const char *verdict, struct test_run *one,
 	return true;
 }
 
+/* A check that can't run refuses every fix: better said now. What takes longer
+ * than a moment was found, and what it says of the tree is nothing new. */
+static bool
+can_check(struct agent *a, const char *cmd)
+{
+	struct exec x = { .timeout_ms = CHECK_MS };
+	struct sandbox_spec spec;
+	struct buf raw;
+	char last[200];
+	struct err e;
+	bool ok;
+
+	if (agent_audit(a, "test", cmd, NULL, &e) < 0) {
+		agent_end(a, "error", "check `%.200s`: %s", cmd, e.text);
+		return false;
+	}
+	command_spec(a, &a->cfg.inner, cmd, &spec);
+	x.spec = &spec;
+	buf_init(&raw, BUF_NOMAX);
+	ok = exec_run(&x, &e) == 0;
+	if (!ok) {
+		agent_end(a, "error", "%s", e.text);
+	} else if (!x.timed_out && (x.status == 127 || x.status == 126)) {
+		(void)exec_text(&x, &raw);
+		output_last_line(buf_str(&raw), raw.len, last, sizeof last);
+		agent_end(a, "error",
+		    "the check `%.200s` can't run: %s (%s). %s, or give "
+		    "another with -k",
+		    cmd,
+		    x.status == 127 ? "command not found" : "not executable",
+		    last, x.status == 127 ? "Install it" : "chmod +x it");
+		ok = false;
+	}
+	buf_clear(&raw);
+	exec_clear(&x);
+	spec_clear(&spec);
+	return ok;
+}
+
+static bool
+can_check_all(struct agent *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->task->checks.n; i++)
+		if (!can_check(a, a->task->checks.v[i]))
+			return false;
+	return true;
+}
+
 void
 baseline_run(struct agent *a)
 {
@@ -173,7 +226,7 @@ baseline_run(struct agent *a)
 		    "-t");
 		return;
 	}
-	if (baseline_twice(a, "error", &one, &two))
+	if (baseline_twice(a, "error", &one, &two) && can_check_all(a))
 		agent_end(a, "done", "%llu passed, %zu failing, %zu flaky",
 		    (unsigned long long)a->out.tests_passed, a->out.failing.n,
 		    a->out.flaky.n);

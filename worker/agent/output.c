@@ -2,6 +2,7 @@
 #include "common/compat.h"
 
 #include "common/log.h"
+#include "common/tests_reason.h"
 #include "common/text.h"
 #include "worker/agent/output.h"
 
@@ -24,7 +25,7 @@ void
 output_last_line(const char *s, size_t len, char *dst, size_t size)
 {
 	struct buf clean;
-	const char *p, *end;
+	const char *p, *end, *reason;
 	size_t n;
 
 	/* The end is enough: a line that matters is not longer. */
@@ -36,6 +37,11 @@ output_last_line(const char *s, size_t len, char *dst, size_t size)
 	if (len > 0)
 		(void)text_clean(&clean, s, len, 0);
 	p = buf_str(&clean);
+	if ((reason = tests_reason(p)) != NULL) {
+		tests_reason_line(reason, dst, size);
+		buf_clear(&clean);
+		return;
+	}
 	end = p + clean.len;
 	while (
 	    end > p && (end[-1] == '\n' || end[-1] == ' ' || end[-1] == '\t'))

@@ -251,6 +251,26 @@ find_sign(const struct test_command *c)
 	return NULL;
 }
 
+/* Python's own words, by which it ends before it runs anything: "PYTHON: No
+ * module named NAME", of the module of its -m. What a traceback says of a
+ * module is another thing. */
+static bool
+lacks_module(const char *command, const char *last)
+{
+	static const char says[] = ": No module named ";
+	const char *at = strstr(last, says), *name;
+	char *option;
+	bool yes;
+
+	if (at == NULL || last + strcspn(last, " ") != at + 1)
+		return false;
+	name = at + strlen(says);
+	option = xasprintf("-m %.*s", (int)strcspn(name, " ;."), name);
+	yes = strstr(command, option) != NULL;
+	free(option);
+	return yes;
+}
+
 static bool
 ran_none(const struct test_command *c)
 {
@@ -341,6 +361,12 @@ test_command_trouble(const char *command, const struct test_command *c)
 		return xasprintf(
 		    "the test command `%s` ran no tests (%s): give one that "
 		    "does with -t",
+		    name, last);
+	if (c->status == 1 && lacks_module(command, last))
+		return xasprintf(
+		    "the test command `%s` can't run: its python has no such "
+		    "module (%s). Install it, name the python that has it, or "
+		    "give another with -t",
 		    name, last);
 	if (c->status != 0 && (why = find_sign(c)) != NULL)
 		return xasprintf("the test command `%s` can't run: %s (%s)",

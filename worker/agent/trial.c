@@ -143,6 +143,8 @@ judge(struct runner *r, size_t i, const struct exec *x)
 	    *line != '\0' ? ": " : "");
 	(void)strlcat(why, line, sizeof why);
 	record(r, i, false, why);
+	if (x->timed_out && !x->too_much) /* it refutes nothing */
+		json_object_set_new(r->t->results[i], "timed_out", json_true());
 	add_output(r, i, x);
 }
 
