@@ -33,7 +33,7 @@ int settings_profile(const json_t *settings, const char *named,
 
 /* Is all that a run in root (the top of a work tree) would read from them in
  * order: profile, rules of both, network, hooks, monitor, model? The model that
- * it would use; yours. */
+ * it would use; yours. ret_model NULL: all but the model. */
 int settings_check(const char *root, char **ret_model, struct err *e);
 
 /* How long the built-in model's pass may take, in milliseconds; 0: false. *ret

@@ -68,9 +68,9 @@ settings_check(const char *root, char **ret_model, struct err *e)
 		rc = check_network(json_object_get(settings, "network"), e);
 	if (rc == 0)
 		rc = check_programs(settings, e);
-	if (rc == 0)
+	if (rc == 0 && ret_model != NULL)
 		rc = model_find(NULL, settings, &model, e);
-	if (rc == 0)
+	if (rc == 0 && ret_model != NULL)
 		*ret_model = model == NULL
 		    ? xstrdup("builtin")
 		    : xasprintf("%s/%s", model->provider, model->model);

@@ -41,7 +41,9 @@ def helps(box):
         r = box.do("doctor", env={"XDG_CONFIG_HOME": config})
         row = [x for x in r.out.split("\n") if x.startswith("settings ")]
         lib.check(len(row) == 1 and said in row[0] and
-                  ("WRONG" in row[0]) == bool(settings) and r.status == 0,
+                  ("WRONG" in row[0]) == bool(settings) and
+                  r.status == (2 if settings else 0) and
+                  ("no run starts" in r.out.split("\n")[-2]) == bool(settings),
                   "doctor reads the settings: " + said, r)
 
 

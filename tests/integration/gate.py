@@ -221,6 +221,13 @@ def one_call(box):
     r = box.tool(repo, "run_command", {"command": "id"})
     lib.equal(r.status, 2, "rules that can't be read end the run", r)
     lib.check("Bash(rm" in r.err, "and are named", r)
+    for bad, said in (({"permissions": {"deny": ["Bash(rm"]}}, "Bash(rm"),
+                      ({"hooks": {"Foo": []}}, '"Foo"'),
+                      ({"network": {"allow": [5]}}, "network.allow")):
+        settings(box, **dict({"permissions": {}}, **bad))
+        r = gate(box, "-C", repo, "ls")
+        lib.check(r.status == 2 and said in r.err and not r.out,
+                  "settings that no run takes have no verdict: " + said, r)
     settings(box, {})
 
 
