@@ -39,6 +39,7 @@
 #include "sandbox/policy/guard.h"
 #include "sandbox/profile_view.h"
 
+#define TICK_MS 1000
 #define MAX_PROTECTED 8192 /* TASK.guarded */
 
 void
@@ -78,10 +79,8 @@ on_snapshot(uint64_t files, uint64_t bytes, void *ctx)
 	struct run *r = ctx;
 	sigset_t pending;
 
-	if (r->plain != NULL && isatty(STDERR_FILENO))
-		(void)fprintf(stderr, "\rsnapshot: %llu files, %llu MiB\033[K",
-		    (unsigned long long)files,
-		    (unsigned long long)(bytes >> 20));
+	if (r->plain != NULL)
+		plain_snapshot(r->plain, run_now(r), files, bytes);
 	return sigpending(&pending) == 0 &&
 	    (sigismember(&pending, SIGINT) == 1 ||
 		sigismember(&pending, SIGTERM) == 1);
@@ -148,8 +147,6 @@ take_snapshot(struct run *r, const char *cache, struct err *e)
 		rc = resume_check_snapshot(r, e);
 	free(store);
 	strv_clear(&hidden);
-	if (r->plain != NULL && isatty(STDERR_FILENO))
-		(void)fputs("\r\033[K", stderr);
 	if (rc < 0)
 		return rc;
 	left = snapshot_left_out(&r->snap);
@@ -246,6 +243,14 @@ on_max_time(void *ctx)
 	    num_fmt_ms(r->o.max_time_ms, limit, sizeof limit));
 }
 
+static void
+on_tick(void *ctx)
+{
+	struct run *r = ctx;
+
+	plain_tick(r->plain, run_now(r));
+}
+
 static int
 set_facts(struct run *r, struct err *e)
 {
@@ -326,6 +331,8 @@ run_through(struct run *r, struct err *e)
 	if (r->o.max_time_ms != 0)
 		(void)loop_timer_add(
 		    r->loop, r->o.max_time_ms, 0, on_max_time, r);
+	if (r->plain != NULL)
+		(void)loop_timer_add(r->loop, TICK_MS, TICK_MS, on_tick, r);
 	if ((rc = first_subtasks(r, e)) < 0)
 		goto out;
 	results_check(r);
