@@ -23,6 +23,7 @@
 #include "common/num.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "orchestrator/direct/refuse.h"
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/confine.h"
 #include "orchestrator/run/deliver.h"
@@ -113,11 +114,7 @@ find_tree(struct run *r, struct err *e)
 	    !text_is_utf8(r->workdir, strlen(r->workdir)))
 		return err_set(e, ERR_USAGE,
 		    "the path of the tree is not UTF-8: move or link it");
-	if (strcmp(r->root, "/") == 0)
-		return err_set(e, ERR_USAGE,
-		    "the tree is the whole file system: name a directory "
-		    "with -C");
-	return 0;
+	return refuse_tree(r->root, e);
 }
 
 static int
