@@ -32,6 +32,7 @@ check_network(const json_t *network, struct err *e)
 
 	if (rc == 0 && (rc = fetches_create(NULL, network, &f, e)) == 0)
 		fetches_free(f);
+	rc = settings_in(e, rc);
 	net_rules_clear(&rules);
 	return rc;
 }
@@ -69,7 +70,7 @@ settings_check(const char *root, char **ret_model, struct err *e)
 	if (rc == 0)
 		rc = check_programs(settings, e);
 	if (rc == 0 && ret_model != NULL)
-		rc = model_find(NULL, settings, &model, e);
+		rc = settings_model(NULL, settings, &model, e);
 	if (rc == 0 && ret_model != NULL)
 		*ret_model = model == NULL
 		    ? xstrdup("builtin")

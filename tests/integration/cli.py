@@ -45,6 +45,8 @@ def helps(box):
                   r.status == (2 if settings else 0) and
                   ("no run starts" in r.out.split("\n")[-2]) == bool(settings),
                   "doctor reads the settings: " + said, r)
+        lib.check(not settings or row[0].split()[2] == os.path.join(
+            config, "foray", "settings.json:"), "and names the file", r)
 
 
 def said_of_a_copy(box):
@@ -89,6 +91,14 @@ def said_of_a_copy(box):
     r = box.do("doctor", env={"HOME": "/dev/null/none", "XDG_CACHE_HOME": ""})
     lib.check(r.status == 5 and "/dev/null/none" in r.out,
               "doctor: no HOME, no workspace", r)
+
+
+def said_of_nothing(box):
+    """No run, a closed pipe, a full disk, names that are none."""
+    r = box.do("run", "-C", box.repo("hosts", lib.SMALL), "-t", "true",
+               "--allow-net", "http://foo")
+    lib.check(r.status == 2 and "--allow-net: " in r.err and
+              "network.allow" not in r.err, "the option is named", r)
 
 
 def too_large(box):
@@ -143,6 +153,9 @@ def finished_run(box, repo):
                   all(isinstance(json.loads(line), dict)
                       for line in log.out.splitlines()), "as JSON", log)
     lib.equal(box.do("log", "w999").status, 2, "log of no such worker")
+    log = box.do("log", "w1")
+    lib.check(log.status == 2 and "(baseline) talked to no model" in log.err,
+              "log of one without a conversation", log)
     audit = box.do("audit", name)
     lib.check(audit.status == 0 and
               all(json.loads(line)["n"] == n + 1
@@ -212,6 +225,7 @@ def remove(box, name):
 with lib.Box() as the_box:
     helps(the_box)
     no_runs(the_box)
+    said_of_nothing(the_box)
     said_of_a_copy(the_box)
     too_large(the_box)
     tree = the_box.repo("tree", lib.SMALL)
