@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -142,7 +143,8 @@ static int
 finish(int status)
 {
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
-		log_error("stdout: the answer could not be written");
+		if (!reader_is_gone())
+			log_error("stdout: the answer could not be written");
 		return EXIT_FATAL;
 	}
 	return status;
@@ -196,6 +198,15 @@ main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--version") == 0) {
 		(void)printf("foray %s\n", FORAY_VERSION);
+/* Whoever read it has enough, as `head` has. */
+static bool
+reader_is_gone(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO };
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR) != 0;
+}
+
 		return 0;
 	}
 	for (i = 0; i < nitems(commands); i++)

@@ -2,6 +2,7 @@
 """The commands that look at a finished run."""
 import json
 import os
+import subprocess
 
 import lib
 
@@ -95,6 +96,16 @@ def said_of_a_copy(box):
 
 def said_of_nothing(box):
     """No run, a closed pipe, a full disk, names that are none."""
+    read, write = os.pipe()
+    os.close(read)
+    with open("/dev/full", "wb") as full:
+        for out, said in ((full, "could not be written"), (write, None)):
+            p = box.popen(["foray", "run", "--help"], stdout=out,
+                          stderr=subprocess.PIPE)
+            err = p.communicate()[1].decode()
+            lib.check(said in err if said else err == "",
+                      "a full disk is said, a closed pipe is not", err)
+    os.close(write)
     r = box.do("run", "-C", box.repo("hosts", lib.SMALL), "-t", "true",
                "--allow-net", "http://foo")
     lib.check(r.status == 2 and "--allow-net: " in r.err and
