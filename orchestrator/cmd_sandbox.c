@@ -4,6 +4,7 @@
  */
 #include "common/compat.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -173,6 +174,17 @@ add_env(struct profile_def *d, const char *arg, struct err *e)
 	if (len == 0)
 		return err_set(e, ERR_USAGE,
 		    "--env: want NAME or NAME=VALUE, not \"%s\"", arg);
+	/* No shell would pass it on. */
+	for (size_t i = 0; i < len; i++)
+		if (isspace((unsigned char)arg[i]) ||
+		    iscntrl((unsigned char)arg[i]))
+			return err_set(e, ERR_USAGE,
+			    "--env: \"%.*s\" is no name of a variable: it has "
+			    "a space in it",
+			    (int)(len < 80 ? len : 80), arg);
+	if (arg[len] == '\0' && getenv(arg) == NULL)
+		log_warn("--env %s: it is not set here, so it is not passed on",
+		    arg);
 	strv_add(arg[len] == '=' ? &d->env : &d->pass_env, arg);
 	return 0;
 }

@@ -96,6 +96,10 @@ def said_of_a_copy(box):
 
 def said_of_nothing(box):
     """No run, a closed pipe, a full disk, names that are none."""
+    none = {"XDG_STATE_HOME": os.path.join(box.dir, "no-state"),
+            "XDG_DATA_HOME": os.path.join(box.dir, "no-state")}
+    r = box.do("runs", env=none)
+    lib.check(r.status == 0 and not r.out and "no runs" in r.err, "no runs", r)
     read, write = os.pipe()
     os.close(read)
     with open("/dev/full", "wb") as full:
@@ -110,6 +114,18 @@ def said_of_nothing(box):
                "--allow-net", "http://foo")
     lib.check(r.status == 2 and "--allow-net: " in r.err and
               "network.allow" not in r.err, "the option is named", r)
+    profile = os.path.join(box.dir, "circle.json")
+    lib.write(profile, json.dumps({"extends": profile}))
+    r = box.do("sandbox", "-C", box.repo("circle", lib.SMALL), "--profile",
+               profile, "--", "true")
+    lib.check(r.status == 125 and r.err.count("circle.json") == 1 and
+              "in a circle" in r.err, "a circle is named once", r)
+    for value, status, said in (("A B=1", 125, '"A B" is no name'),
+                                ("NOPE", 0, "NOPE: it is not set here")):
+        r = box.do("sandbox", "-C", box.repo("env", lib.SMALL), "--env", value,
+                   "--", "true")
+        lib.check(r.status == status and said in r.err,
+                  "--env " + value, r)
 
 
 def too_large(box):
