@@ -48,10 +48,10 @@ const struct cmd cmd_sandbox = {
 	    "nothing\n"
 	    "      --json           with --explain: the mounts, limits and "
 	    "variables as data\n\n"
-	    "No network but that, no home directory, no other processes. The command's "
-	    "exit status is\npassed on, and so are signals; 125 is a failure of "
-	    "the sandbox itself. Profiles and\nthe settings' \"sandbox\": man "
-	    "foray(1).\n",
+	    "No network but that, no home directory, no other processes. The "
+	    "command's exit\nstatus is passed on, and so are signals; 125 is a "
+	    "failure of the sandbox itself.\nProfiles and the settings' "
+	    "\"sandbox\": man foray(1).\n",
 	.run = cmd_sandbox_main,
 };
 

@@ -16,6 +16,9 @@ def helps(box):
         lib.equal(r.status, 0, command + " --help", r)
         lib.check("usage: foray " + command in r.out and not r.err,
                   command + " --help says how", r)
+        lib.equal([x for x in r.out.split("\n")
+                   if len(x) > 80 or x != x.rstrip()], [],
+                  command + " --help fits a terminal")
         r = box.do(command, "--no-such-option")
         lib.equal(r.status, 125 if command == "sandbox" else 2,
                   command + ": unknown option", r)
