@@ -40,20 +40,24 @@ static void
 put_wrapped(struct plain *p, const char *text, size_t who_len)
 {
 	size_t width = columns(p), at = INDENT, n;
+	bool first = true;
 
 	if (who_len > WHO_WIDTH)
 		at += who_len - WHO_WIDTH;
-	do {
+	while (*text != '\0') {
 		n = strcspn(text, " ");
-		if (at + n > width && at > INDENT) {
+		if (!first && at + 1 + n > width) {
 			(void)fprintf(p->out, "\n%*s", INDENT, "");
 			at = INDENT;
+		} else if (!first) {
+			(void)fputc(' ', p->out);
+			at++;
 		}
-		(void)fprintf(p->out, "%.*s%s", (int)n, text,
-		    text[n] == ' ' && text[n + 1] != '\0' ? " " : "");
-		at += n + 1;
+		(void)fprintf(p->out, "%.*s", (int)n, text);
+		at += n;
 		text += n + (text[n] == ' ');
-	} while (*text != '\0');
+		first = false;
+	}
 	(void)fputc('\n', p->out);
 }
 

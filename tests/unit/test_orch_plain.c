@@ -159,7 +159,7 @@ test_terminal(void **state unused_arg)
 	assert_non_null(strstr(got, "\n                    "));
 	for (s = got; *s != '\0'; s += n + strspn(s + n, "\r\n")) {
 		n = strcspn(s, "\r\n");
-		if (n > 80)
+		if (n > 80 || (n > 0 && s[n - 1] == ' '))
 			fail_msg("a line of %zu: %.*s", n, (int)n, s);
 	}
 	event(p, "assigned", 2,
