@@ -79,7 +79,7 @@ cmd_doctor_main(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct probe_item items[PROBE_MAX];
+	struct probe_item items[PROBE_MAX], room;
 	struct err e = { 0 };
 	char *cache = NULL, *scratch;
 	const char *lack, *wrong;
@@ -98,6 +98,11 @@ cmd_doctor_main(int argc, char **argv)
 	n = probe_all(scratch, items);
 	for (i = 0; i < n; i++)
 		probe_print(&items[i]);
+	probe_space(scratch,
+	    "make room there, or set XDG_CACHE_HOME to a directory that has "
+	    "more",
+	    &room);
+	probe_print(&room);
 	wrong = settings();
 	if (program("foray-host") < 0 || program("foray-worker") < 0)
 		r = EXIT_FATAL;

@@ -2,6 +2,7 @@
 """The commands that look at a finished run."""
 import json
 import os
+import re
 import subprocess
 
 import lib
@@ -29,6 +30,9 @@ def helps(box):
     doctor = box.do("doctor")
     lib.equal(doctor.status, 0, "doctor", doctor)
     lib.check("workers can run here" in doctor.out, "doctor says so", doctor)
+    lib.check(re.search(r"\ndisk space +\S+ +\d+ MiB free at " +
+                        re.escape(box.cache), doctor.out), "and the room",
+              doctor)
     for settings, said in (
             ({}, "model: builtin"),
             ({"hooks": {"Foo": []}}, 'there is no event "Foo"'),
