@@ -46,5 +46,5 @@ $(foreach p,foray-host foray-worker,$(eval $(call tarball_program,$(p))))
 tarball: $(BUILD)/$(TARBALL)
 $(BUILD)/$(TARBALL): $(TARBALL_PROGS) deploy/tarball.sh LICENSE \
 		worker/host/foray-host.8 $(PROFILES) deploy/slurm/foray-hosts.sbatch \
-		deploy/systemd/foray-host@.service
+		$(wildcard deploy/systemd/*) deploy/README.md
 	$(Q)sh deploy/tarball.sh $(BUILD) $(VERSION) $@

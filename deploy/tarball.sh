@@ -78,7 +78,8 @@ install -m 644 worker/host/foray-host.8 "$top/share/man/man8"
 install -m 644 sandbox/profiles/*.json "$top/share/foray/profiles"
 install -m 755 deploy/slurm/foray-hosts.sbatch "$top/share/foray"
 install -m 644 deploy/systemd/foray-host@.service deploy/apparmor/foray \
-	deploy/sysctl/60-foray.conf "$top/share/foray"
+	deploy/systemd/foray.sysusers deploy/systemd/host.conf \
+	deploy/sysctl/60-foray.conf deploy/README.md "$top/share/foray"
 cat >"$top/README" <<EOF
 foray-host $version for $arch, with its libraries.
 
@@ -90,6 +91,17 @@ git are installed. An older glibc needs a tarball that was made on that system.
 
 Put the directory anywhere; started as root, where every user can walk to.
 bin and lib belong together. Manual: man -l share/man/man8/foray-host.8
+
+share/foray has what starts hosts elsewhere and what systems need for them;
+README.md there says how each is used:
+
+	foray-hosts.sbatch      Slurm: an allocation becomes hosts
+	foray-host@.service     systemd: with ExecStart= of this bin/, in
+	                        /etc/systemd/system
+	foray.sysusers          its user: as /etc/sysusers.d/foray.conf
+	host.conf               its settings: as /etc/foray/host-NAME.conf
+	foray                   AppArmor (Ubuntu 23.10 and later): /etc/apparmor.d
+	60-foray.conf           kernel: /etc/sysctl.d
 
 LICENSE is foray's; share/doc/foray/libraries has those of the libraries. The
 profiles in share/foray/profiles are built in; they are there to be read.

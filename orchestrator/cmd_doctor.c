@@ -34,22 +34,30 @@ program(const char *name)
 	return it.state == PROBE_OK ? 0 : -1;
 }
 
-/* What runs from here would read; a fault of it is no fault of the machine. */
-static void
+/* What runs from here would read. What a person is to mend before one starts,
+ * or NULL; a fault of it is no fault of the machine. */
+static const char *
 settings(void)
 {
+	const char *ret = NULL;
 	char *top = NULL, *model = NULL;
 	struct err e = { 0 };
 	int r;
 
 	if ((r = snapshot_toplevel(".", &top, &e)) == 0)
-		r = settings_check(top != NULL ? top : ".", &model, &e);
+		r = settings_check(top != NULL ? top : ".", NULL, &e);
+	if (r < 0)
+		ret = "what \"settings\" above names is mended";
+	else if ((r = settings_check(top != NULL ? top : ".", &model, &e)) < 0)
+		ret = "what \"settings\" above names is mended, or -m names "
+		      "a model that is in order";
 	if (r < 0)
 		(void)printf("%-18s %-8s %s\n", "settings", "WRONG", e.text);
 	else
 		(void)printf("%-18s %-8s model: %s\n", "settings", "ok", model);
 	free(top);
 	free(model);
+	return ret;
 }
 
 /* What a sandbox can be made without, but no workspace; NULL: it is there. */
@@ -71,10 +79,10 @@ cmd_doctor_main(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct probe_item items[PROBE_MAX];
+	struct probe_item items[PROBE_MAX], room;
 	struct err e = { 0 };
 	char *cache = NULL, *scratch;
-	const char *lack;
+	const char *lack, *wrong;
 	size_t i, n;
 	int opt, r = 0;
 
@@ -90,7 +98,12 @@ cmd_doctor_main(int argc, char **argv)
 	n = probe_all(scratch, items);
 	for (i = 0; i < n; i++)
 		probe_print(&items[i]);
-	settings();
+	probe_space(scratch,
+	    "make room there, or set XDG_CACHE_HOME to a directory that has "
+	    "more",
+	    &room);
+	probe_print(&room);
+	wrong = settings();
 	if (program("foray-host") < 0 || program("foray-worker") < 0)
 		r = EXIT_FATAL;
 	if (r != 0) {
@@ -113,6 +126,10 @@ cmd_doctor_main(int argc, char **argv)
 		    geteuid() == 0 ? " (started as root: under an "
 				     "unprivileged uid)"
 				   : "");
+	}
+	if (wrong != NULL) {
+		(void)printf("no run starts until %s\n", wrong);
+		r = r != 0 ? r : EXIT_USAGE;
 	}
 	free(scratch);
 	free(cache);

@@ -13,6 +13,7 @@
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/policy.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/run/settings.h"
 #include "sandbox/snapshot.h"
 
 static int cmd_gate_main(int argc, char **argv);
@@ -119,8 +120,12 @@ judge(const char *repo, const char *policy, bool json, const char *command)
 	(void)path_home(&home, NULL);
 	if ((rc = find_place(repo, &cwd, &top, &e)) < 0)
 		goto out;
-	rc = policy != NULL ? policy_file(policy, &r, &e)
-			    : policy_load(top, &r, &e);
+	/* Rules of settings that no run takes are no verdict. */
+	if (policy == NULL)
+		rc = settings_check(top, NULL, &e);
+	if (rc == 0)
+		rc = policy != NULL ? policy_file(policy, &r, &e)
+				    : policy_load(top, &r, &e);
 	if (rc < 0)
 		goto out;
 	for (i = 0; i < r->ignored.n; i++)

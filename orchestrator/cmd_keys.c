@@ -34,7 +34,8 @@ const struct cmd cmd_keys = {
 	    "all hosts, for\n"
 	    "                        foray-host --keys, and let it in\n"
 	    "  allow NAME KEY        let in a host that has a key already\n"
-	    "  remove NAME           refuse it from now on\n",
+	    "  remove NAME           refuse it from now on; its directory "
+	    "stays\n",
 	.run = cmd_keys_main,
 };
 
@@ -252,30 +253,47 @@ make(const char *dir, const char *name, const char *key unused_arg,
 	return r;
 }
 
+/* The directory stays, a host may have it mounted: it opens nothing any more,
+ * and with it the host can be let in again. */
+static void
+say_removed(const char *dir, const char *name, const char *key)
+{
+	char *host = path_joinf(dir, "hosts/%s", name);
+
+	(void)printf("%s is refused from now on\n", name);
+	if (*key != '\0')
+		(void)printf("To let it in again: foray keys allow %s '%s'\n",
+		    name, key);
+	if (access(host, F_OK) == 0)
+		(void)printf("Its directory stays; remove it when no host is "
+			     "to use it: %s\n",
+		    host);
+	free(host);
+}
+
 static int
 remove_key(const char *dir, const char *name, const char *key unused_arg,
     struct err *e)
 {
-	char *host = path_joinf(dir, "hosts/%s", name);
-	char *path = allowed_path(dir, name);
-	int r = unlink(path) < 0 ? -errno : 0;
+	char *path = allowed_path(dir, name), own[CURVE_KEY];
+	int r;
 
+	if (curve_read_public(path, own, NULL) < 0)
+		own[0] = '\0';
+	r = unlink(path) < 0 ? -errno : 0;
 	if (r == -EISDIR)
 		r = err_set(e, ERR_USAGE,
 		    "%s: is a directory, no key, and lets nobody in: look "
 		    "what it is, and remove it by hand",
 		    path);
-	else if (r < 0 && r != -ENOENT)
-		err_set(e, r, "%s: %s", path, err_str(r));
-	else if (r < 0 && access(host, F_OK) < 0)
+	else if (r == -ENOENT)
 		r = err_set(e, ERR_NOTFOUND,
 		    "there is no key \"%s\" in %s (foray keys lists them)",
 		    name, dir);
-	else
-		r = path_rmtree(host, e);
+	else if (r < 0)
+		err_set(e, r, "%s: %s", path, err_str(r));
 	if (r == 0)
-		(void)printf("%s is refused from now on\n", name);
-	free(host);
+		say_removed(dir, name, own);
 	free(path);
 	return r;
 }

@@ -161,6 +161,49 @@ log_events(struct store *s, bool follow, bool json)
 	return at < 0 ? EXIT_FATAL : 0;
 }
 
+/* What a worker was for. */
+struct duty {
+	const char *worker;
+	char *kind;
+};
+
+static int
+on_assigned(const char *name, const char *body, void *ctx)
+{
+	struct duty *d = ctx;
+	const char *worker = NULL, *kind = NULL;
+	json_t *j = NULL;
+
+	if (strcmp(name, "assigned") != 0 ||
+	    json_parse(body, strlen(body), 1 << 20, &j, NULL) < 0)
+		return 0;
+	(void)json_get_str(j, "worker", true, &worker, NULL);
+	(void)json_get_str(j, "kind", true, &kind, NULL);
+	if (worker != NULL && kind != NULL && strcmp(worker, d->worker) == 0) {
+		free(d->kind);
+		d->kind = xstrdup(kind);
+	}
+	json_decref(j);
+	return 0;
+}
+
+static void
+say_none(struct store *s, const char *worker)
+{
+	struct duty d = { .worker = worker };
+
+	(void)store_events(s, 0, on_assigned, &d);
+	if (d.kind != NULL)
+		log_error("worker %s of run %s (%s) talked to no model: it has "
+			  "no conversation (`foray log %s` has its events)",
+		    worker, store_id(s), d.kind, store_id(s));
+	else
+		log_error("run %s has no worker \"%s\" (`foray show` lists "
+			  "them)",
+		    store_id(s), worker);
+	free(d.kind);
+}
+
 static int
 log_worker(struct store *s, const char *worker, bool follow, bool json)
 {
@@ -171,9 +214,7 @@ log_worker(struct store *s, const char *worker, bool follow, bool json)
 	int r;
 
 	if (access(path, F_OK) < 0 && !follow) {
-		log_error("run %s has no conversation of a worker \"%s\" "
-			  "(`foray show` lists them)",
-		    store_id(s), worker);
+		say_none(s, worker);
 		free(path);
 		return EXIT_USAGE;
 	}

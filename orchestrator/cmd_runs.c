@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
 
@@ -38,6 +39,9 @@ cmd_runs_main(int argc, char **argv)
 		return cmd_usage(&cmd_runs, "it takes no arguments");
 	if (store_list(&all, &e) < 0)
 		return cmd_fail(&e);
+	/* No lines, for whoever reads lines. */
+	if (all.n == 0)
+		log_warn("there are no runs yet (foray run makes one)");
 	for (i = 0; i < all.n; i++) {
 		struct store *s = NULL;
 		char *status, *repo;

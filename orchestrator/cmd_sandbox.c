@@ -4,6 +4,7 @@
  */
 #include "common/compat.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -47,10 +48,10 @@ const struct cmd cmd_sandbox = {
 	    "nothing\n"
 	    "      --json           with --explain: the mounts, limits and "
 	    "variables as data\n\n"
-	    "No network but that, no home directory, no other processes. The command's "
-	    "exit status is\npassed on, and so are signals; 125 is a failure of "
-	    "the sandbox itself. Profiles and\nthe settings' \"sandbox\": man "
-	    "foray(1).\n",
+	    "No network but that, no home directory, no other processes. The "
+	    "command's exit\nstatus is passed on, and so are signals; 125 is a "
+	    "failure of the sandbox itself.\nProfiles and the settings' "
+	    "\"sandbox\": man foray(1).\n",
 	.run = cmd_sandbox_main,
 };
 
@@ -173,6 +174,17 @@ add_env(struct profile_def *d, const char *arg, struct err *e)
 	if (len == 0)
 		return err_set(e, ERR_USAGE,
 		    "--env: want NAME or NAME=VALUE, not \"%s\"", arg);
+	/* No shell would pass it on. */
+	for (size_t i = 0; i < len; i++)
+		if (isspace((unsigned char)arg[i]) ||
+		    iscntrl((unsigned char)arg[i]))
+			return err_set(e, ERR_USAGE,
+			    "--env: \"%.*s\" is no name of a variable: it has "
+			    "a space in it",
+			    (int)(len < 80 ? len : 80), arg);
+	if (arg[len] == '\0' && getenv(arg) == NULL)
+		log_warn("--env %s: it is not set here, so it is not passed on",
+		    arg);
 	strv_add(arg[len] == '=' ? &d->env : &d->pass_env, arg);
 	return 0;
 }

@@ -123,6 +123,7 @@ on_row(const struct store_row *row, void *ctx)
 	    json_string_value(json_object_get(p->hosts, row->worker));
 	json_t *j = NULL;
 	const char *verdict = "", *reason = "";
+	const char *last = *row->worker != '\0' ? row->worker : "-";
 
 	if (row->summary != NULL &&
 	    json_parse(row->summary, strlen(row->summary), 1 << 20, &j, NULL) ==
@@ -133,10 +134,16 @@ on_row(const struct store_row *row, void *ctx)
 	(void)printf("  ");
 	put_wide(row->label, 14);
 	put_wide(row->state, 8);
-	put_wide(*row->worker != '\0' ? row->worker : "-", 8);
-	if (p->others)
-		put_wide(host != NULL ? host : "-", 12);
-	put(" ", verdict, "");
+	if (p->others) {
+		put_wide(*row->worker != '\0' ? row->worker : "-", 8);
+		last = host != NULL ? host : "-";
+	}
+	if (j == NULL && row->attempts <= 1) {
+		put("", last, "");
+	} else {
+		put_wide(last, p->others ? 12 : 8);
+		put(" ", verdict, "");
+	}
 	if (*reason != '\0')
 		put(": ", reason, "");
 	if (j != NULL)
@@ -155,20 +162,30 @@ on_row(const struct store_row *row, void *ctx)
 	return 0;
 }
 
+/* How long all of it took, with what came after each resume. */
+struct took {
+	double s;
+	unsigned ends, resumed;
+};
+
 /* What the tests said before, and how long all of it took. */
 static int
-on_facts(const char *name, const char *body, void *ctx unused_arg)
+on_facts(const char *name, const char *body, void *ctx)
 {
+	struct took *took = ctx;
 	json_t *ev = NULL, *v;
 	size_t i, n;
 
 	if ((strcmp(name, "baseline") != 0 &&
+		strcmp(name, "run_started") != 0 &&
 		strcmp(name, "run_finished") != 0) ||
 	    json_parse(body, strlen(body), 1 << 20, &ev, NULL) < 0)
 		return 0;
-	if (*name == 'r') {
-		(void)printf("%-9s%.1f s\n", "time",
-		    json_real_value(json_object_get(ev, "wall_s")));
+	if (strcmp(name, "run_finished") == 0) {
+		took->s = json_real_value(json_object_get(ev, "wall_s"));
+		took->ends++;
+	} else if (strcmp(name, "run_started") == 0) {
+		took->resumed += json_is_true(json_object_get(ev, "resumed"));
 	} else {
 		(void)printf("%-9s%lld pass, %lld fail\n", "before",
 		    (long long)json_integer_value(
@@ -187,6 +204,18 @@ on_facts(const char *name, const char *body, void *ctx unused_arg)
 	}
 	json_decref(ev);
 	return 0;
+}
+
+static void
+put_took(const struct took *t)
+{
+	if (t->ends == 0)
+		return;
+	(void)printf("%-9s%.1f s", "time", t->s);
+	if (t->resumed > 0)
+		(void)printf(" in all, resumed %u time%s", t->resumed,
+		    t->resumed == 1 ? "" : "s");
+	(void)putchar('\n');
 }
 
 /* Patches that hold besides the one that was kept. */
@@ -354,6 +383,7 @@ cmd_show_main(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	struct places places = { 0 };
+	struct took took = { 0 };
 	struct err e = { 0 };
 	struct store *s;
 	char *status;
@@ -377,7 +407,8 @@ cmd_show_main(int argc, char **argv)
 	fact(s, "model");
 	(void)printf("%-9s%s\n", "dir", store_dir(s));
 	put_spend(s);
-	(void)store_events(s, 0, on_facts, NULL);
+	(void)store_events(s, 0, on_facts, &took);
+	put_took(&took);
 	(void)store_events(s, 0, on_end, NULL);
 	(void)puts("subtasks");
 	places.hosts = json_object();

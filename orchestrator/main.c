@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,8 @@
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/run.h"
 #include "sandbox/limits.h"
+
+#define COLUMNS 80 /* of help */
 
 static const struct cmd *const commands[] = { &cmd_run, &cmd_resume,
 	&cmd_replay, &cmd_runs, &cmd_show, &cmd_log, &cmd_diff, &cmd_apply,
@@ -49,11 +52,68 @@ usage(FILE *out)
 	    out);
 }
 
+/* Text that begins in column at, broken between words; what follows, indent
+ * columns in. A '[' keeps together what it opens. */
+static void
+put_wrapped(const char *s, size_t at, size_t indent)
+{
+	size_t n, depth;
+	bool first = true;
+
+	for (; *s != '\0' && *s != '\n'; s += n + (s[n] == ' ')) {
+		for (n = depth = 0;
+		     s[n] != '\0' && s[n] != '\n' && (s[n] != ' ' || depth > 0);
+		     n++)
+			depth += (s[n] == '[') - (s[n] == ']' && depth > 0);
+		if (!first && at + 1 + n > COLUMNS) {
+			(void)printf("\n%*s", (int)indent, "");
+			at = indent;
+		} else if (!first) {
+			(void)putchar(' ');
+			at++;
+		}
+		(void)printf("%.*s", (int)n, s);
+		at += n;
+		first = false;
+	}
+	(void)putchar('\n');
+}
+
+/* Where an option's text begins: behind two spaces. */
+static size_t
+text_column(const char *line, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && line[i] == ' ')
+		i++;
+	while (i + 1 < len && (line[i] != ' ' || line[i + 1] != ' '))
+		i++;
+	while (i < len && line[i] == ' ')
+		i++;
+	return i + 1 < len ? i : 0;
+}
+
 int
 cmd_help(const struct cmd *c)
 {
-	(void)printf("usage: foray %s %s\n\n%s.\n%s%s", c->name, c->synopsis,
-	    c->purpose, *c->help != '\0' ? "\n" : "", c->help);
+	const char *s = c->help;
+	size_t n, at;
+
+	(void)printf(
+	    "usage: foray %s%s", c->name, *c->synopsis != '\0' ? " " : "");
+	put_wrapped(c->synopsis, strlen("usage: foray  ") + strlen(c->name), 8);
+	(void)printf("\n%s.\n%s", c->purpose, *s != '\0' ? "\n" : "");
+	for (; *s != '\0'; s += n + (s[n] == '\n')) {
+		n = strcspn(s, "\n");
+		at = n > COLUMNS ? text_column(s, n) : 0;
+		if (n <= COLUMNS) {
+			(void)printf("%.*s\n", (int)n, s);
+			continue;
+		}
+		(void)printf("%.*s", (int)at, s);
+		put_wrapped(s + at, at, at);
+	}
 	return 0;
 }
 
@@ -137,12 +197,22 @@ cmd_open(
 	return 0;
 }
 
+/* Whoever read it has enough, as `head` has. */
+static bool
+reader_is_gone(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO };
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR) != 0;
+}
+
 /* An answer that could not be written was not given. */
 static int
 finish(int status)
 {
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
-		log_error("stdout: the answer could not be written");
+		if (!reader_is_gone())
+			log_error("stdout: the answer could not be written");
 		return EXIT_FATAL;
 	}
 	return status;

@@ -45,6 +45,10 @@ void probe_program(const char *name, struct probe_item *ret);
 /* As lines on stdout. */
 void probe_print(const struct probe_item *it);
 
+/* What is free where workspaces are to lie, in dir or where it will be made;
+ * remedy: for when that is little. */
+void probe_space(const char *dir, const char *remedy, struct probe_item *ret);
+
 /* probe_system.c, for probe_all(): what each of these needs of the kernel. */
 void probe_userns(struct probe_item *it);
 void probe_apparmor(struct probe_item *it);

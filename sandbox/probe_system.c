@@ -5,18 +5,23 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/path.h"
 #include "sandbox/container.h"
 #include "sandbox/landlock.h"
 #include "sandbox/nest.h"
 #include "sandbox/probe.h"
 #include "sandbox/probe_text.h"
 #include "sandbox/why.h"
+
+#define LOW_MIB 1024 /* of disk space */
 
 #define NO_SANDBOX "no sandbox, so no run"
 #define NOT_TRIED 0x7f
@@ -218,4 +223,32 @@ probe_container(struct probe_item *it)
 	detail(it, "--sandbox container would not work here");
 	cost(it, "nothing where bwrap works");
 	remedy(it, "%s", e.text);
+}
+
+void
+probe_space(const char *dir, const char *what_helps, struct probe_item *ret)
+{
+	char *path = path_normal(dir), *up;
+	struct statvfs st;
+	uint64_t mib;
+
+	*ret = (struct probe_item){ .name = "disk space" };
+	while (access(path, F_OK) < 0 && strcmp(path, "/") != 0) {
+		up = path_dir(path);
+		free(path);
+		path = up;
+	}
+	if (statvfs(path, &st) < 0) {
+		ret->state = PROBE_DEGRADED;
+		detail(ret, "%s: %s", path, strerror(errno));
+	} else {
+		mib = (uint64_t)st.f_bavail * st.f_frsize >> 20;
+		detail(ret, "%" PRIu64 " MiB free at %s", mib, path);
+		ret->state = mib < LOW_MIB ? PROBE_DEGRADED : PROBE_OK;
+	}
+	if (ret->state != PROBE_OK) {
+		cost(ret, "workers end with reason \"disk\" when it is full");
+		remedy(ret, "%s", what_helps);
+	}
+	free(path);
 }

@@ -316,10 +316,14 @@ apply(struct profile_def *d, const json_t *j, const char *what, unsigned depth,
 		if (!json_is_string(below))
 			return bad(what, "extends", "a profile's name", e);
 		if (depth >= MAX_DEPTH)
-			return err_set(e, ERR_SYNTAX,
-			    "%s: profiles extend each other in a circle", what);
+			return err_set(e, -ELOOP,
+			    "profiles extend each other in a circle");
 		profile_def_clear(d);
 		r = load(json_string_value(below), depth + 1, d, e);
+		if (r == -ELOOP && depth > 0)
+			return r; /* the first one is named, once */
+		if (r == -ELOOP && e != NULL)
+			e->code = ERR_SYNTAX;
 		if (r < 0)
 			return err_prefix(e, "%s", what);
 	}

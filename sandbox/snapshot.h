@@ -50,8 +50,9 @@ struct snapshot {
 
 struct snapshot_opts {
 	const char *store; /* directory; made when missing */
-	/* Called now and then with files done so far; may be NULL. A nonzero
-	 * return ends it with -EINTR. */
+	/* Called now and then with the files and bytes taken so far, 0 bytes
+	 * while the tree is only looked at; may be NULL. A nonzero return ends
+	 * it with -EINTR. */
 	int (*progress)(uint64_t files, uint64_t bytes, void *ctx);
 	void *ctx;
 	/* Absolute paths that are left out with all that is below them; what

@@ -341,7 +341,7 @@ snap_rehash(struct snap_copy *c)
 		if (is_rehash(en))
 			rehash(&k, en);
 		if (i % PROGRESS_EVERY == 0 && c->o->progress != NULL &&
-		    c->o->progress(0, 0, c->o->ctx) != 0)
+		    c->o->progress(i, 0, c->o->ctx) != 0)
 			r = -EINTR;
 	}
 	copying_clear(&k);

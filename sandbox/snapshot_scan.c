@@ -24,7 +24,7 @@
 #define MQUEUE_MAGIC 0x19800202
 #endif
 
-#define PROGRESS_EVERY 4096
+#define PROGRESS_EVERY 256
 
 /*
  * Files that hold credentials, by their usual names, without regard to case.
@@ -239,7 +239,7 @@ scan_entry(const struct walk_ent *w, void *ctx)
 	bool always;
 
 	if (++s->seen % PROGRESS_EVERY == 0 && s->o->progress != NULL &&
-	    s->o->progress(0, 0, s->o->ctx) != 0)
+	    s->o->progress(s->seen, 0, s->o->ctx) != 0)
 		return -EINTR;
 	if (strcmp(w->name, ".git") == 0)
 		return WALK_SKIP;

@@ -13,7 +13,7 @@ bad_rule(const char *text, const char *why, struct err *e)
 
 	(void)text_escape_to(shown, sizeof shown, text, strlen(text));
 	return err_set(e, ERR_USAGE,
-	    "network.allow: \"%s\": %s (write a host as \"pypi.org\", "
+	    "\"%s\": %s (write a host as \"pypi.org\", "
 	    "\"*.npmjs.org:443\" or \"10.1.2.3:8080\")",
 	    shown, why);
 }
@@ -68,8 +68,7 @@ net_rules_add(struct net_rules *r, const char *text, struct err *e)
 	if (rule.below && rule.host.kind != TARGET_NAME)
 		return bad_rule(text, "an address has no names below it", e);
 	if (r->n >= NET_RULES_MAX)
-		return err_set(e, ERR_USAGE,
-		    "network.allow: %d hosts at most can be allowed",
+		return err_set(e, ERR_USAGE, "%d hosts at most can be allowed",
 		    NET_RULES_MAX);
 	rule.text = xstrdup(text);
 	r->v = xreallocarray(r->v, r->n + 1, sizeof *r->v);
@@ -92,8 +91,10 @@ net_rules_settings(struct net_rules *r, const json_t *network, struct err *e)
 		if (!json_is_string(v))
 			return err_set(e, ERR_SYNTAX,
 			    "network.allow: entry %zu is no string", i + 1);
-		if (net_rules_add(r, json_string_value(v), e) < 0)
+		if (net_rules_add(r, json_string_value(v), e) < 0) {
+			(void)err_prefix(e, "network.allow");
 			return e != NULL ? (e->code = ERR_SYNTAX) : ERR_SYNTAX;
+		}
 	}
 	return 0;
 }
@@ -106,6 +107,8 @@ net_rules_strv(struct net_rules *r, const struct strv *list, struct err *e)
 
 	for (i = 0; i < list->n && rc == 0; i++)
 		rc = net_rules_add(r, list->v[i], e);
+	if (rc < 0)
+		(void)err_prefix(e, "--allow-net");
 	return rc;
 }
 

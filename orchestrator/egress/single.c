@@ -84,8 +84,9 @@ read_rules(const struct strv *allow, struct single *s, struct err *e)
 
 	if ((r = settings_load(&settings, e)) < 0)
 		return r;
-	r = net_rules_settings(
-	    &s->rules, json_object_get(settings, "network"), e);
+	r = settings_in(e,
+	    net_rules_settings(
+		&s->rules, json_object_get(settings, "network"), e));
 	json_decref(settings);
 	s->n_settings = s->rules.n;
 	return r < 0 ? r : net_rules_strv(&s->rules, allow, e);

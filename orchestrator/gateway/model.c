@@ -458,9 +458,10 @@ check_providers(const json_t *providers, struct err *e)
 	return r;
 }
 
+/* from: "model: " when the settings have the name, else "". */
 static int
-find_named(const char *name, const json_t *providers, struct endpoint *m,
-    struct err *e)
+find_named(const char *name, const char *from, const json_t *providers,
+    struct endpoint *m, struct err *e)
 {
 	const char *slash = strchr(name, '/');
 	const struct maker *maker;
@@ -472,14 +473,15 @@ find_named(const char *name, const json_t *providers, struct endpoint *m,
 	if (slash == NULL || slash == name || slash[1] == '\0' ||
 	    !text_is_utf8(name, strlen(name)))
 		return err_set(e, ERR_USAGE,
-		    "no model \"%.200s\"; choices are %s", name, choices);
+		    "%sno model \"%.200s\"; choices are %s", from, name,
+		    choices);
 	m->provider = xstrndup(name, (size_t)(slash - name));
 	m->model = xstrdup(slash + 1);
 	maker = maker_find(m->provider);
 	if (maker == NULL && json_object_get(providers, m->provider) == NULL)
 		return err_set(e, ERR_USAGE,
-		    "no provider \"%.80s\" in the settings; choices are %s",
-		    m->provider, choices);
+		    "%sno provider \"%.80s\" in the settings; choices are %s",
+		    from, m->provider, choices);
 	if ((r = read_provider(m, providers, true, &provider, e)) < 0 ||
 	    (r = read_model(m, provider, e)) < 0)
 		return r;
@@ -492,7 +494,7 @@ model_find(const char *name, const json_t *settings, struct endpoint **ret,
 {
 	const json_t *providers = NULL;
 	struct endpoint *m;
-	const char *key;
+	const char *key, *from = name == NULL ? "model: " : "";
 	char choices[512];
 	int r;
 
@@ -517,7 +519,7 @@ model_find(const char *name, const json_t *settings, struct endpoint **ret,
 		return 0;
 	}
 	m = xcalloc(1, sizeof *m);
-	if ((r = find_named(name, providers, m, e)) < 0) {
+	if ((r = find_named(name, from, providers, m, e)) < 0) {
 		model_free(m);
 		return r;
 	}

@@ -60,7 +60,8 @@ uint64_t price_cost(const struct price *p, const struct usage *u);
 
 /* name: what -m says, or NULL: from settings, else builtin when no key is set.
  * settings: the person's, may be NULL. ERR_USAGE with a list of choices; a key
- * that is missing is ERR_MODEL naming the variable. *ret is NULL for builtin.
+ * that is missing is ERR_MODEL naming the variable. Where the settings are
+ * wrong the text begins with "providers" or "model". *ret is NULL for builtin.
  */
 int model_find(const char *name, const json_t *settings, struct endpoint **ret,
     struct err *e);

@@ -309,9 +309,11 @@ read_failure(
     struct hook_answer *a, const struct hook *h, const struct hook_run *r)
 {
 	char why[SHOWN + 64], line[SHOWN];
+	size_t len = r->err != NULL ? r->err_len : 0;
 
-	text_escape_to(line, sizeof line, r->err != NULL ? r->err : "",
-	    r->err != NULL ? r->err_len : 0);
+	while (len > 0 && r->err[len - 1] == '\n')
+		len--;
+	text_escape_to(line, sizeof line, len > 0 ? r->err : "", len);
 	(void)snprintf(why, sizeof why, "exit status %d%s%s", r->status,
 	    *line != '\0' ? ": " : "", line);
 	failed(a, h, why);

@@ -20,7 +20,7 @@ is_own(const struct run *r, const char *command)
 /* Files that try_edits would change, each in a copy. */
 static void
 judge_paths(const struct rules *rules, const struct judge_place *where,
-    const char *detail, struct verdict *v)
+    const struct strv *files, const char *detail, struct verdict *v)
 {
 	json_t *j = NULL, *x;
 	struct verdict one;
@@ -34,7 +34,11 @@ judge_paths(const struct rules *rules, const struct judge_place *where,
 			continue;
 		judge_tool(
 		    rules, "edit_file", json_string_value(x), where, &one);
-		verdict_join(v, &one);
+		if (one.ruling == RULING_ASK &&
+		    strv_has(files, json_string_value(x)))
+			verdict_clear(&one);
+		else
+			verdict_join(v, &one);
 	}
 	if (json_is_true(json_object_get(j, "more")) && rules->blocks_edits &&
 	    v->ruling == RULING_ALLOW) {
@@ -64,8 +68,8 @@ refusal(const char *detail)
 
 void
 act_judge(const struct run *r, const struct rules *rules,
-    const struct judge_place *where, const struct msg_audit *m,
-    struct verdict *v)
+    const struct judge_place *where, const struct strv *files,
+    const struct msg_audit *m, struct verdict *v)
 {
 	struct verdict more;
 	char *path;
@@ -83,7 +87,7 @@ act_judge(const struct run *r, const struct rules *rules,
 			judge_command(rules, m->subject, where, &more);
 			verdict_join(v, &more);
 		}
-		judge_paths(rules, where, m->detail, v);
+		judge_paths(rules, where, files, m->detail, v);
 	} else if (strcmp(m->act, "write") == 0) {
 		path = path_join(r->root, m->subject);
 		judge_tool(rules, "edit_file", path, where, v);

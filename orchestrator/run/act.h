@@ -5,11 +5,12 @@
 #include "orchestrator/run/state.h"
 #include "sandbox/policy/judge.h"
 
-/* A test command or a check of the person's is theirs: not judged. *v is to be
- * cleared (verdict_clear). */
+/* A test command or a check of the person's is theirs: not judged; of
+ * candidates, rules that ask don't ask about these files. *v is to be cleared
+ * (verdict_clear). */
 void act_judge(const struct run *r, const struct rules *rules,
-    const struct judge_place *where, const struct msg_audit *m,
-    struct verdict *v);
+    const struct judge_place *where, const struct strv *files,
+    const struct msg_audit *m, struct verdict *v);
 
 /* The first file of a patch that a rule denies to be edited, whoever wrote it
  * and how: the rule's reason, yours; NULL: none. */

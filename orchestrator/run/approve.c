@@ -118,14 +118,11 @@ approve_tell(struct run *r, struct worker *w, uint64_t seq, const char *act,
     const char *by)
 {
 	struct msg out = { .type = MSG_VERDICT };
-	char text[REASON_MAX], *full;
+	char text[REASON_MAX], *full, *kept = approve_kept(act, detail);
 	struct err e = { 0 };
 
-	/* What is written may be a credential: it is shown, and not kept. */
-	if (strcmp(act, "write") == 0)
-		detail = NULL;
-	full = reason != NULL ? detail_with(detail, reason, by)
-			      : detail_alone(detail);
+	full =
+	    reason != NULL ? detail_with(kept, reason, by) : detail_alone(kept);
 	if (reason != NULL)
 		run_event(r, "permission",
 		    json_pack("{s:s, s:s, s:o, s:s, s:o, s:s}", "worker",
@@ -134,13 +131,13 @@ approve_tell(struct run *r, struct worker *w, uint64_t seq, const char *act,
 			allow ? "allow" : "deny", "reason",
 			json_str_lossy(reason, strlen(reason)), "by", by));
 	if (audit_write(r->audit, run_now(r), w->name, act, subject,
-		full != NULL ? full : detail, allow ? "allow" : "deny",
-		&e) < 0) {
+		full != NULL ? full : kept, allow ? "allow" : "deny", &e) < 0) {
 		allow = false;
 		reason = "the audit record can't be written";
 		log_error("audit: %s", e.text);
 	}
 	free(full);
+	free(kept);
 	(void)text_escape_to(text, sizeof text, reason != NULL ? reason : "",
 	    reason != NULL ? strlen(reason) : 0);
 	out.u.verdict.seq = w->audit_seq = seq;
@@ -229,16 +226,11 @@ answered(void *ctx, enum terminal_answer answer)
 	struct approvals *a = ctx;
 	struct asked *q = TAILQ_FIRST(&a->list);
 	bool allow = answer == TERMINAL_ONCE || answer == TERMINAL_RUN;
-	char *key;
 
 	if (q == NULL)
 		return;
-	if (answer == TERMINAL_RUN) {
-		key = approve_key_of(q);
-		strv_take(&a->granted, &key);
-		if (q->rule == NULL)
-			approve_writes(q->act, q->detail, &a->granted);
-	}
+	if (answer == TERMINAL_RUN)
+		approve_grant(a, q);
 	unlink_asked(a, q);
 	settle(a, q, allow, by[answer]);
 	approve_next(a);
@@ -413,7 +405,7 @@ approvals_audit(struct run *r, struct worker *w, const struct msg_audit *m)
 		approve_decide(a, w, m, false, why, "hook");
 		return;
 	}
-	act_judge(r, a->rules, &a->where, m, &v);
+	act_judge(r, a->rules, &a->where, &a->files, m, &v);
 	p = (struct permission){ .worker = w->name,
 		.act = (char *)(uintptr_t)m->act,
 		.subject = (char *)(uintptr_t)m->subject,
@@ -574,6 +566,7 @@ approvals_free(struct approvals *a)
 	terminal_close(a->terminal);
 	rules_free(a->rules);
 	strv_clear(&a->granted);
+	strv_clear(&a->files);
 	free(a->cwd);
 	free(a->home);
 	free(a);

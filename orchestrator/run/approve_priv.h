@@ -41,7 +41,8 @@ struct approvals {
 	uint64_t wait_ms;
 	struct asked_list list; /* the first one is being shown */
 	size_t n;
-	struct strv granted; /* for this run */
+	struct strv granted; /* for this run: keys, */
+	struct strv files;   /* and paths that may be written */
 	char *once;          /* the fetch that was just granted */
 	bool once_watched;   /* ... in spite of the monitor */
 };
@@ -54,9 +55,13 @@ void approve_words(const struct asked *q, struct buf *ret);
  * its act, or of the monitor's rule. */
 char *approve_key(const char *act, const char *subject, const char *detail);
 char *approve_key_of(const struct asked *q);
-/* What a grant of such trials for the run covers, too: that one of the edits is
- * made, of a file that the question named. */
-void approve_writes(const char *act, const char *detail, struct strv *granted);
+/* What is kept of an act's detail; yours, NULL: nothing. What would be written
+ * may be a credential: it is shown, and not kept; of candidates it is a part,
+ * "shown". */
+char *approve_kept(const char *act, const char *detail);
+/* For this run: the act; and the files that it writes, whether it makes the
+ * change or tries some in copies. */
+void approve_grant(struct approvals *a, const struct asked *q);
 bool approve_granted(const struct approvals *a, const struct asked *q);
 
 /* The verdict: on record, then sent. reason: NULL when nothing is against it.

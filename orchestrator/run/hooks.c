@@ -16,6 +16,8 @@
 #include "orchestrator/run/settings.h"
 #include "orchestrator/store/transcript.h"
 
+#define WARNED_MAX 100
+
 /* --- what is told of it -------------------------------------------------- */
 
 static json_t *
@@ -151,8 +153,12 @@ took(struct hook_call *c, struct hook_answer *a, int status, uint64_t ms)
 	bool stop = a->stop;
 	json_t *more;
 
-	if (a->warning != NULL)
+	/* Each time is on record; for a person once is enough. */
+	if (a->warning != NULL && !strv_has(&c->r->hooks->warned, a->warning)) {
 		log_warn("%s", a->warning);
+		if (c->r->hooks->warned.n < WARNED_MAX)
+			strv_add(&c->r->hooks->warned, a->warning);
+	}
 	if (a->message != NULL)
 		log_info("hook: %s", a->message);
 	more = json_pack("{s:s, s:I, s:I, s:o*, s:o*, s:b}", "verdict", verdict,
@@ -387,6 +393,7 @@ hooks_free(struct hooks *h)
 		return;
 	hook_conf_free(h->conf);
 	strv_clear(&h->env);
+	strv_clear(&h->warned);
 	free(h->cwd);
 	free(h->context);
 	free(h);

@@ -49,6 +49,7 @@ struct hooks {
 	unsigned running;
 	bool begun; /* SessionStart */
 	char *context;
+	struct strv warned; /* what was said on stderr, once each */
 };
 
 /* Of a worker: struct worker's hook. */

@@ -37,10 +37,11 @@ models_find(struct run *r, struct err *e)
 	model_take_keys(settings);
 	rc = 0;
 	if (r->o.tool == NULL)
-		rc = model_find(r->o.model, settings, &r->endpoint, e);
+		rc = settings_model(r->o.model, settings, &r->endpoint, e);
 	if (rc == 0)
-		rc = fetches_create(
-		    r, json_object_get(settings, "network"), &r->fetches, e);
+		rc = settings_in(e,
+		    fetches_create(r, json_object_get(settings, "network"),
+			&r->fetches, e));
 	if (rc == 0)
 		rc = network_create(
 		    r, json_object_get(settings, "network"), &r->network, e);

@@ -14,6 +14,7 @@
 #include "orchestrator/egress/refusals.h"
 #include "orchestrator/egress/server.h"
 #include "orchestrator/run/network.h"
+#include "orchestrator/run/settings.h"
 #include "orchestrator/run/watch.h"
 #include "proto/ipc.h"
 #include "sandbox/netns.h"
@@ -154,7 +155,7 @@ network_create(
 		n->waiting[i].n = n;
 		n->waiting[i].fd = -1;
 	}
-	rc = net_rules_settings(&n->rules, network, e);
+	rc = settings_in(e, net_rules_settings(&n->rules, network, e));
 	if (rc == 0)
 		rc = net_rules_strv(&n->rules, &r->o.allow_net, e);
 	if (rc < 0 || n->rules.n == 0) {

@@ -23,6 +23,7 @@
 #include "common/num.h"
 #include "common/path.h"
 #include "common/text.h"
+#include "orchestrator/direct/refuse.h"
 #include "orchestrator/run/approve.h"
 #include "orchestrator/run/confine.h"
 #include "orchestrator/run/deliver.h"
@@ -39,6 +40,7 @@
 #include "sandbox/policy/guard.h"
 #include "sandbox/profile_view.h"
 
+#define TICK_MS 1000
 #define MAX_PROTECTED 8192 /* TASK.guarded */
 
 void
@@ -78,10 +80,8 @@ on_snapshot(uint64_t files, uint64_t bytes, void *ctx)
 	struct run *r = ctx;
 	sigset_t pending;
 
-	if (r->plain != NULL && isatty(STDERR_FILENO))
-		(void)fprintf(stderr, "\rsnapshot: %llu files, %llu MiB\033[K",
-		    (unsigned long long)files,
-		    (unsigned long long)(bytes >> 20));
+	if (r->plain != NULL)
+		plain_snapshot(r->plain, run_now(r), files, bytes);
 	return sigpending(&pending) == 0 &&
 	    (sigismember(&pending, SIGINT) == 1 ||
 		sigismember(&pending, SIGTERM) == 1);
@@ -114,11 +114,7 @@ find_tree(struct run *r, struct err *e)
 	    !text_is_utf8(r->workdir, strlen(r->workdir)))
 		return err_set(e, ERR_USAGE,
 		    "the path of the tree is not UTF-8: move or link it");
-	if (strcmp(r->root, "/") == 0)
-		return err_set(e, ERR_USAGE,
-		    "the tree is the whole file system: name a directory "
-		    "with -C");
-	return 0;
+	return refuse_tree(r->root, e);
 }
 
 static int
@@ -148,8 +144,6 @@ take_snapshot(struct run *r, const char *cache, struct err *e)
 		rc = resume_check_snapshot(r, e);
 	free(store);
 	strv_clear(&hidden);
-	if (r->plain != NULL && isatty(STDERR_FILENO))
-		(void)fputs("\r\033[K", stderr);
 	if (rc < 0)
 		return rc;
 	left = snapshot_left_out(&r->snap);
@@ -246,6 +240,14 @@ on_max_time(void *ctx)
 	    num_fmt_ms(r->o.max_time_ms, limit, sizeof limit));
 }
 
+static void
+on_tick(void *ctx)
+{
+	struct run *r = ctx;
+
+	plain_tick(r->plain, run_now(r));
+}
+
 static int
 set_facts(struct run *r, struct err *e)
 {
@@ -326,6 +328,8 @@ run_through(struct run *r, struct err *e)
 	if (r->o.max_time_ms != 0)
 		(void)loop_timer_add(
 		    r->loop, r->o.max_time_ms, 0, on_max_time, r);
+	if (r->plain != NULL)
+		(void)loop_timer_add(r->loop, TICK_MS, TICK_MS, on_tick, r);
 	if ((rc = first_subtasks(r, e)) < 0)
 		goto out;
 	results_check(r);

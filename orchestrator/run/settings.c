@@ -28,6 +28,30 @@ settings_note(const char *text)
 	log_warn("%s", text);
 }
 
+/* NULL: there is no place for them. Yours. */
+static char *
+file(void)
+{
+	char *dir = NULL, *path;
+
+	if (path_config_dir(&dir, NULL) < 0)
+		return NULL;
+	path = path_join(dir, "settings.json");
+	free(dir);
+	return path;
+}
+
+int
+settings_in(struct err *e, int r)
+{
+	char *path = r < 0 && e != NULL ? file() : NULL;
+
+	if (path != NULL)
+		(void)err_prefix(e, "%s", path);
+	free(path);
+	return r;
+}
+
 /* Their values are checked where they are used. */
 static int
 check_network(const json_t *j, const char *path, struct err *e)
@@ -159,28 +183,46 @@ settings_profile(const json_t *settings, const char *named,
 	int r = 0;
 
 	if (j != NULL && !json_is_object(j))
-		r = err_set(
-		    e, ERR_SYNTAX, "settings: \"sandbox\" is not an object");
+		r = err_set(e, ERR_SYNTAX, "\"sandbox\" is not an object");
 	if (r == 0 && j != NULL) {
 		r = json_get_str(j, "profile", false, &name, e);
 		if (r < 0)
-			(void)err_prefix(e, "settings: \"sandbox\"");
+			(void)err_prefix(e, "\"sandbox\"");
 		if (name == NULL)
 			name = "default";
 		(void)json_object_update(own, (json_t *)(uintptr_t)j);
 		(void)json_object_del(own, "profile");
 	}
+	r = settings_in(e, r);
 	if (named != NULL)
 		name = named;
-	if (r == 0 && (r = profile_def_load(name, &d, e)) < 0 && named == NULL)
-		(void)err_prefix(e, "settings: \"sandbox\"");
+	if (r == 0 && (r = profile_def_load(name, &d, e)) < 0 &&
+	    named == NULL) {
+		(void)err_prefix(e, "\"sandbox\"");
+		r = settings_in(e, r);
+	}
 	if (r == 0)
-		r = profile_def_apply(&d, own, "settings: \"sandbox\"", e);
+		r = settings_in(
+		    e, profile_def_apply(&d, own, "\"sandbox\"", e));
 	json_decref(own);
 	if (r < 0)
 		profile_def_clear(&d);
 	else
 		*ret = d;
+	return r;
+}
+
+int
+settings_model(const char *name, const json_t *settings, struct endpoint **ret,
+    struct err *e)
+{
+	int r = model_find(name, settings, ret, e);
+
+	if (r < 0 && e != NULL &&
+	    (text_starts(e->text, "providers") ||
+		text_starts(e->text, "model: ") ||
+		text_starts(e->text, "\"model\"")))
+		r = settings_in(e, r);
 	return r;
 }
 

@@ -32,6 +32,7 @@ check_network(const json_t *network, struct err *e)
 
 	if (rc == 0 && (rc = fetches_create(NULL, network, &f, e)) == 0)
 		fetches_free(f);
+	rc = settings_in(e, rc);
 	net_rules_clear(&rules);
 	return rc;
 }
@@ -68,9 +69,9 @@ settings_check(const char *root, char **ret_model, struct err *e)
 		rc = check_network(json_object_get(settings, "network"), e);
 	if (rc == 0)
 		rc = check_programs(settings, e);
-	if (rc == 0)
-		rc = model_find(NULL, settings, &model, e);
-	if (rc == 0)
+	if (rc == 0 && ret_model != NULL)
+		rc = settings_model(NULL, settings, &model, e);
+	if (rc == 0 && ret_model != NULL)
 		*ret_model = model == NULL
 		    ? xstrdup("builtin")
 		    : xasprintf("%s/%s", model->provider, model->model);

@@ -11,23 +11,11 @@
 #include "common/num.h"
 #include "common/tests_reason.h"
 #include "common/text.h"
-#include "orchestrator/view/plain.h"
+#include "orchestrator/view/plain_priv.h"
 
 /* of the failing tests' output */
 #define OUTPUT_LINES 8
 #define PLANNED_SHOWN 8
-/* Between two lines about the same, where none can be rewritten. */
-#define STEADY_S 30
-
-struct plain {
-	FILE *out;
-	bool tty;
-	bool status; /* a status line stands on the screen */
-	double last; /* time of the last status line, or of its like */
-	bool held;   /* no status line now */
-	bool begun;  /* it came so far that it can be resumed */
-	bool others; /* hosts of other machines have come */
-};
 
 struct plain *
 plain_create(FILE *out)
@@ -39,21 +27,21 @@ plain_create(FILE *out)
 	return p;
 }
 
-static void
-clear_status(struct plain *p)
-{
-	if (p->status)
-		(void)fputs("\r\033[K", p->out);
-	p->status = false;
-}
-
 void
 plain_free(struct plain *p)
 {
 	if (p == NULL)
 		return;
-	clear_status(p);
+	plain_clear(p);
+	free(p->who);
+	free(p->doing);
 	free(p);
+}
+
+static double
+time_of(const json_t *ev)
+{
+	return json_real_value(json_object_get(ev, "t"));
 }
 
 static const char *
@@ -76,18 +64,10 @@ count(const json_t *ev, const char *key)
 	return json_array_size(json_object_get(ev, key));
 }
 
-/* Text of workers on one line, escaped. */
 static void
 line(struct plain *p, const json_t *ev, const char *who, const char *what)
 {
-	struct buf b;
-
-	buf_init(&b, 64 << 10);
-	(void)text_escape(&b, what, strlen(what));
-	clear_status(p);
-	(void)fprintf(p->out, "%7.2fs  %-9s %s\n",
-	    json_real_value(json_object_get(ev, "t")), who, buf_str(&b));
-	buf_clear(&b);
+	plain_say(p, time_of(ev), who, what);
 }
 
 static void printed(struct plain *p, const json_t *ev, const char *who,
@@ -157,6 +137,7 @@ on_baseline(struct plain *p, const json_t *ev)
 	const json_t *v;
 	size_t i;
 
+	plain_goes(p, 0, "", NULL);
 	printed(p, ev, "baseline",
 	    "%lld pass, %lld fail, %zu flaky; %lld ms a run", num(ev, "passed"),
 	    num(ev, "failed"), count(ev, "flaky"), num(ev, "test_ms"));
@@ -176,6 +157,7 @@ on_planned(struct plain *p, const json_t *ev)
 	size_t i, n = count(ev, "hypotheses");
 	const json_t *v;
 
+	plain_goes(p, 0, "", NULL);
 	if (pass)
 		printed(p, ev, "builtin", "%s%s", n > 0 ? "tries first: " : "",
 		    str(ev, "reason"));
@@ -219,8 +201,14 @@ on_assigned(struct plain *p, const json_t *ev)
 		does(p, ev, "writes a test that shows the bug", "");
 	else if (strcmp(kind, "confirm") == 0)
 		does(p, ev, "runs it in a fresh sandbox", "");
-	else if (p->others && strcmp(kind, "baseline") == 0)
+	else if (strcmp(kind, "baseline") == 0)
 		does(p, ev, "runs the tests as they are", "");
+	if (strcmp(kind, "confirm") == 0)
+		plain_goes(p, time_of(ev), str(ev, "worker"),
+		    "runs it in a fresh sandbox");
+	else if (strcmp(kind, "baseline") == 0)
+		plain_goes(p, time_of(ev), str(ev, "worker"),
+		    "runs the tests as they are");
 }
 
 /* "1,234,567" */
@@ -265,12 +253,12 @@ put_tried(struct buf *b, const json_t *ev)
 static void
 on_progress(struct plain *p, const json_t *ev)
 {
-	double t = json_real_value(json_object_get(ev, "t"));
+	double t = time_of(ev);
 	bool edits = strcmp(str(ev, "what"), "try") == 0;
 	bool snapshot = strcmp(str(ev, "what"), "snapshot") == 0;
 	struct buf b;
 
-	if (t - p->last < (p->tty ? 0.1 : STEADY_S) || p->held ||
+	if (t - p->last < (p->tty ? 0.1 : PLAIN_STEADY_S) || p->held ||
 	    (!p->tty && !edits && !snapshot))
 		return;
 	p->last = t;
@@ -280,22 +268,13 @@ on_progress(struct plain *p, const json_t *ev)
 	else if (snapshot)
 		(void)buf_printf(&b, "%s: its host gets the snapshot, %s",
 		    str(ev, "worker"), str(ev, "text"));
-	else
+	else if (num(ev, "total") > 0)
 		(void)buf_printf(&b, "%s: %s %lld/%lld", str(ev, "worker"),
 		    str(ev, "what"), num(ev, "done"), num(ev, "total"));
-	if (p->tty) {
-		struct buf clean;
-
-		buf_init(&clean, 64 << 10);
-		(void)text_escape(&clean, buf_str(&b), b.len);
-		clear_status(p);
-		(void)fprintf(p->out, "%7.2fs  %s", t, buf_str(&clean));
-		buf_clear(&clean);
-		(void)fflush(p->out);
-		p->status = true;
-	} else {
+	if (p->tty && b.len > 0)
+		plain_status(p, t, buf_str(&b));
+	else if (b.len > 0)
 		line(p, ev, "", buf_str(&b));
-	}
 	buf_clear(&b);
 }
 
@@ -318,7 +297,11 @@ static void
 on_verify_started(struct plain *p, const json_t *ev)
 {
 	const char *host = p->others ? str(ev, "host") : "";
+	char *doing =
+	    xasprintf("verifies the patch of %s", str(ev, "candidate"));
 
+	plain_goes(p, time_of(ev), str(ev, "worker"), doing);
+	free(doing);
 	printed(p, ev, str(ev, "worker"),
 	    "verifies the patch of %s in a fresh sandbox%s%s",
 	    str(ev, "candidate"), *host != '\0' ? " on " : "", host);
@@ -327,6 +310,7 @@ on_verify_started(struct plain *p, const json_t *ev)
 static void
 on_verified(struct plain *p, const json_t *ev)
 {
+	plain_goes(p, 0, "", NULL);
 	printed(p, ev, "verified", "%s: %s%s%s", str(ev, "candidate"),
 	    json_is_true(json_object_get(ev, "ok")) ? "it holds" : "refused",
 	    *str(ev, "reason") != '\0' ? ": " : "", str(ev, "reason"));
@@ -338,6 +322,7 @@ on_reproduced(struct plain *p, const json_t *ev)
 	const json_t *v;
 	size_t i;
 
+	plain_goes(p, 0, "", NULL);
 	printed(p, ev, "reproduced", "`%s` fails with: %s", str(ev, "command"),
 	    str(ev, "expect"));
 	json_array_foreach (json_object_get(ev, "files"), i, v)
@@ -360,8 +345,8 @@ on_worker_gone(struct plain *p, const json_t *ev)
 	if (strcmp(why, "exited") == 0 || strcmp(why, "cancelled") == 0 ||
 	    strcmp(why, "stopped") == 0)
 		return;
-	printed(
-	    p, ev, str(ev, "worker"), "gone: %s %s", why, str(ev, "detail"));
+	printed(p, ev, str(ev, "worker"), "gone: %s%s%s", why,
+	    *str(ev, "detail") != '\0' ? ": " : "", str(ev, "detail"));
 }
 
 static void
@@ -439,9 +424,12 @@ static void
 on_run_finished(struct plain *p, const json_t *ev)
 {
 	const json_t *u = json_object_get(ev, "usage"), *v;
+	const char *status = str(ev, "status"), *reason = str(ev, "reason");
 	size_t i;
 
-	printed(p, ev, str(ev, "status"), "%s", str(ev, "reason"));
+	plain_goes(p, 0, "", NULL);
+	printed(p, ev, status, "%s",
+	    strcmp(status, reason) != 0 ? reason : "by a signal");
 	json_array_foreach (json_object_get(ev, "warnings"), i, v)
 		printed(p, ev, "warning", "%s", json_string_value(v));
 	json_array_foreach (json_object_get(ev, "others"), i, v)
@@ -509,7 +497,7 @@ void
 plain_hold(struct plain *p, bool hold)
 {
 	if (hold)
-		clear_status(p);
+		plain_clear(p);
 	p->held = hold;
 }
 

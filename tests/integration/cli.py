@@ -2,6 +2,8 @@
 """The commands that look at a finished run."""
 import json
 import os
+import re
+import subprocess
 
 import lib
 
@@ -15,6 +17,9 @@ def helps(box):
         lib.equal(r.status, 0, command + " --help", r)
         lib.check("usage: foray " + command in r.out and not r.err,
                   command + " --help says how", r)
+        lib.equal([x for x in r.out.split("\n")
+                   if len(x) > 80 or x != x.rstrip()], [],
+                  command + " --help fits a terminal")
         r = box.do(command, "--no-such-option")
         lib.equal(r.status, 125 if command == "sandbox" else 2,
                   command + ": unknown option", r)
@@ -25,6 +30,9 @@ def helps(box):
     doctor = box.do("doctor")
     lib.equal(doctor.status, 0, "doctor", doctor)
     lib.check("workers can run here" in doctor.out, "doctor says so", doctor)
+    lib.check(re.search(r"\ndisk space +\S+ +\d+ MiB free at " +
+                        re.escape(box.cache), doctor.out), "and the room",
+              doctor)
     for settings, said in (
             ({}, "model: builtin"),
             ({"hooks": {"Foo": []}}, 'there is no event "Foo"'),
@@ -41,8 +49,12 @@ def helps(box):
         r = box.do("doctor", env={"XDG_CONFIG_HOME": config})
         row = [x for x in r.out.split("\n") if x.startswith("settings ")]
         lib.check(len(row) == 1 and said in row[0] and
-                  ("WRONG" in row[0]) == bool(settings) and r.status == 0,
+                  ("WRONG" in row[0]) == bool(settings) and
+                  r.status == (2 if settings else 0) and
+                  ("no run starts" in r.out.split("\n")[-2]) == bool(settings),
                   "doctor reads the settings: " + said, r)
+        lib.check(not settings or row[0].split()[2] == os.path.join(
+            config, "foray", "settings.json:"), "and names the file", r)
 
 
 def said_of_a_copy(box):
@@ -87,6 +99,40 @@ def said_of_a_copy(box):
     r = box.do("doctor", env={"HOME": "/dev/null/none", "XDG_CACHE_HOME": ""})
     lib.check(r.status == 5 and "/dev/null/none" in r.out,
               "doctor: no HOME, no workspace", r)
+
+
+def said_of_nothing(box):
+    """No run, a closed pipe, a full disk, names that are none."""
+    none = {"XDG_STATE_HOME": os.path.join(box.dir, "no-state"),
+            "XDG_DATA_HOME": os.path.join(box.dir, "no-state")}
+    r = box.do("runs", env=none)
+    lib.check(r.status == 0 and not r.out and "no runs" in r.err, "no runs", r)
+    read, write = os.pipe()
+    os.close(read)
+    with open("/dev/full", "wb") as full:
+        for out, said in ((full, "could not be written"), (write, None)):
+            p = box.popen(["foray", "run", "--help"], stdout=out,
+                          stderr=subprocess.PIPE)
+            err = p.communicate()[1].decode()
+            lib.check(said in err if said else err == "",
+                      "a full disk is said, a closed pipe is not", err)
+    os.close(write)
+    r = box.do("run", "-C", box.repo("hosts", lib.SMALL), "-t", "true",
+               "--allow-net", "http://foo")
+    lib.check(r.status == 2 and "--allow-net: " in r.err and
+              "network.allow" not in r.err, "the option is named", r)
+    profile = os.path.join(box.dir, "circle.json")
+    lib.write(profile, json.dumps({"extends": profile}))
+    r = box.do("sandbox", "-C", box.repo("circle", lib.SMALL), "--profile",
+               profile, "--", "true")
+    lib.check(r.status == 125 and r.err.count("circle.json") == 1 and
+              "in a circle" in r.err, "a circle is named once", r)
+    for value, status, said in (("A B=1", 125, '"A B" is no name'),
+                                ("NOPE", 0, "NOPE: it is not set here")):
+        r = box.do("sandbox", "-C", box.repo("env", lib.SMALL), "--env", value,
+                   "--", "true")
+        lib.check(r.status == status and said in r.err,
+                  "--env " + value, r)
 
 
 def too_large(box):
@@ -141,6 +187,9 @@ def finished_run(box, repo):
                   all(isinstance(json.loads(line), dict)
                       for line in log.out.splitlines()), "as JSON", log)
     lib.equal(box.do("log", "w999").status, 2, "log of no such worker")
+    log = box.do("log", "w1")
+    lib.check(log.status == 2 and "(baseline) talked to no model" in log.err,
+              "log of one without a conversation", log)
     audit = box.do("audit", name)
     lib.check(audit.status == 0 and
               all(json.loads(line)["n"] == n + 1
@@ -212,6 +261,7 @@ def remove(box, name):
 with lib.Box() as the_box:
     helps(the_box)
     no_runs(the_box)
+    said_of_nothing(the_box)
     said_of_a_copy(the_box)
     too_large(the_box)
     tree = the_box.repo("tree", lib.SMALL)

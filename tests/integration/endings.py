@@ -37,6 +37,12 @@ def out_of_time(box):
     lib.equal(again.status, 3, "resumed: the end", again)
     begun = [e for e in again.all("assigned") if e["kind"] == "explore"]
     lib.check(begun and again.seconds > 2, "resumed: it goes on", again)
+    show = box.do("show", again.finished["run"])
+    times = [x for x in show.out.split("\n") if x.startswith("time ")]
+    lib.check(len(times) == 1 and times[0].endswith(" in all, resumed 1 time"),
+              "resumed: one time is shown", show)
+    lib.equal([x for x in show.out.split("\n") if x != x.rstrip()], [],
+              "show: no line ends with blanks")
 
 
 def half_committed(box):

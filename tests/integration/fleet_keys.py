@@ -165,6 +165,21 @@ def key_files(box):
     r = box.do("keys", "remove", "other")
     lib.check(r.status == 2 and "no key" in r.text, "it is gone", r)
     lib.equal(lib.read(keys + "/server.pub"), before, "our own stays")
+    box.do("keys", "new", "back")
+    back = os.path.join(keys, "hosts/back")
+    pub = lib.read(back + "/host.pub").strip()
+    r = box.do("keys", "remove", "back")
+    lib.check(r.status == 0 and back in r.out and
+              "foray keys allow back '%s'" % pub in r.out,
+              "removed: how to take it back", r)
+    lib.equal(sorted(os.listdir(back)), ["host.pub", "host.secret",
+                                         "server.pub"], "its directory stays")
+    lib.equal(box.do("keys", "remove", "back").status, 2, "there is no key")
+    lib.equal(box.do("keys", "allow", "back", pub).status, 0, "taken back")
+    box.do("keys", "remove", "back")
+    lib.equal(box.do("keys", "new", "back").status, 0, "or made anew")
+    lib.check(lib.read(back + "/host.pub").strip() != pub, "with another key")
+    box.do("keys", "remove", "back")
     for path, args in (
             (keys + "/server.secret", None),
             (host + "/host.secret", [host_program(box), "--connect", "tcp://127.0.0.1:9",

@@ -221,6 +221,13 @@ def one_call(box):
     r = box.tool(repo, "run_command", {"command": "id"})
     lib.equal(r.status, 2, "rules that can't be read end the run", r)
     lib.check("Bash(rm" in r.err, "and are named", r)
+    for bad, said in (({"permissions": {"deny": ["Bash(rm"]}}, "Bash(rm"),
+                      ({"hooks": {"Foo": []}}, '"Foo"'),
+                      ({"network": {"allow": [5]}}, "network.allow")):
+        settings(box, **dict({"permissions": {}}, **bad))
+        r = gate(box, "-C", repo, "ls")
+        lib.check(r.status == 2 and said in r.err and not r.out,
+                  "settings that no run takes have no verdict: " + said, r)
     settings(box, {})
 
 
@@ -465,6 +472,36 @@ def write_asked(box):
               "writes: the record does not repeat it", audit(box))
 
 
+def tried_asked(box):
+    """Candidates are shown, and one answer is for a file, tried or written."""
+    repo = box.repo("gate-try", lib.SMALL)
+    other = {"path": "max.sh", "old": FIX["old"], "new": "second \x1b[2Jtoken"}
+    acts = [("edit_file", {"path": "notes", "old": "", "new": "a\n"}),
+            ("try_edits", {"check": lib.SMALL_TEST, "edits": [
+                {"changes": [{"path": "notes", "old": "a", "new": "b"}]}]}),
+            ("try_edits", {"check": lib.SMALL_TEST, "edits": [
+                {"changes": [FIX]}, {"changes": [other]}]})]
+    with FakeServer(turns(*acts), key=KEY) as s:
+        settings(box, {"ask": ["Edit(/notes)", "Edit(/max.sh)"]},
+                 providers={"openai": {
+                     "api": "openai-chat", "base_url": s.base("openai"),
+                     "key_env": "OPENAI_API_KEY"}})
+        r, shown = ask(box, repo, s, ["r\n", "r\n"], "--ask", "prompt")
+    lib.equal([(e["act"], e["verdict"], e["by"]) for e in r.all("permission")],
+              [("write", "allow", "person, run"),
+               ("try", "allow", "person, run"),
+               ("write", "allow", "person, run")],
+              "candidates: one answer for a file", "%s\n%s" % (r, shown))
+    lib.check("2 edits of max.sh" in shown and "- " + FIX["old"] in shown and
+              "+ " + FIX["new"] in shown and "+ second" in shown,
+              "candidates: the edits are shown", shown)
+    lib.check("\x1b[2J" not in shown and '"paths"' not in shown,
+              "candidates: that and nothing else", repr(shown))
+    lib.check("token" not in json.dumps(audit(box)) and
+              '"shown"' not in json.dumps(audit(box)),
+              "candidates: the record does not repeat them", audit(box))
+
+
 def tracer(box):
     """What the built-in model runs for itself is nothing that rules about paths
     ask about; candidates of one file are one question."""
@@ -490,6 +527,7 @@ def main():
         patch_judged(box)
         terminal(box)
         write_asked(box)
+        tried_asked(box)
         tracer(box)
     lib.done()
 

@@ -300,6 +300,7 @@ def failures(b):
             blocked = said[i].startswith("error: denied by a hook")
             lib.equal(blocked, closed, what + name, said[i])
             lib.check(says in r.err, what + name + " is warned of", r.err)
+            lib.check("\\n" not in r.err, what + "of no line's end", r.err)
             if closed:
                 lib.check(says in said[i], name + ": the model knows why",
                           said[i])

@@ -23,6 +23,8 @@ def usage(box):
             (["run", "-C", "/nowhere/at/all"], "/nowhere/at/all"),
             (["run", "-C", repo + "/max.sh"], "max.sh"),
             (["run", "-C", "/"], "whole file system"),
+            (["run", "-C", box.home, "-t", "true"], "your home directory"),
+            (["run", "-C", "/usr", "-t", "true"], "directory of the system"),
             (["fix"], "fix"),
             (["run", "-C", repo, "-f", "/nowhere"], "/nowhere")):
         r = box.do(*words)

@@ -47,6 +47,13 @@ def unpack(box):
                  "share/foray/profiles/default.json",
                  "share/foray/foray-hosts.sbatch"):
         lib.check(os.path.isfile(os.path.join(top, name)), "it has " + name)
+    # What the unit needs is there, and what is there is spoken of.
+    said = lib.read(os.path.join(top, "README"))
+    there = os.listdir(os.path.join(top, "share/foray"))
+    for name in ("foray-host@.service", "foray.sysusers", "host.conf"):
+        lib.check(name in there, "for systemd: " + name, there)
+    for name in there:
+        lib.check(name in said, "its README says what is " + name, said)
     libs = os.listdir(os.path.join(top, "lib/foray"))
     lib.check(not [n for n in libs if re.match(r"lib(c|m)\.so|ld-", n)],
               "glibc is the machine's", libs)

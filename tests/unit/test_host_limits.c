@@ -35,7 +35,7 @@ assign(struct bed *b, const char *name, uint64_t memory_mib, uint64_t disk_mib)
 	m.u.assign.attempt = 1;
 	m.u.assign.snapshot = SNAPSHOT;
 	m.u.assign.root = b->root;
-	m.u.assign.wall_ms = 60000;
+	m.u.assign.wall_ms = 600000;
 	m.u.assign.memory_mib = memory_mib;
 	m.u.assign.disk_mib = disk_mib;
 	bed_send(b, name, &m);

@@ -5,13 +5,56 @@
 
 #include "common/log.h"
 #include "common/loop.h"
+#include "common/text.h"
 #include "worker/agent/agent.h"
 #include "worker/agent/tool.h"
 #include "worker/agent/trial.h"
 
 #define EDITS_MAX 200
 
-/* What the record says of the edits: how many, and of which files. */
+#define SHOWN_MAX 3500 /* bytes of the edits that a person is shown */
+#define SIDE_MAX 600
+
+/* The changes themselves, the first ones, for a person who is asked. */
+static void
+add_shown(json_t *to, const json_t *edits)
+{
+	json_t *list = json_array(), *one;
+	const json_t *v, *ch;
+	size_t i, k, bytes = 0, hidden = 0;
+	const char *path, *old, *new_text;
+	char *text;
+
+	json_array_foreach (edits, i, v) {
+		json_array_foreach (json_object_get(v, "changes"), k, ch) {
+			path = arg_str(ch, "path", "");
+			old = arg_str(ch, "old", "");
+			new_text = arg_str(ch, "new", "");
+			one = json_pack("{s:s, s:o, s:o}", "path", path, "old",
+			    json_str_lossy(
+				old, text_cut(old, strlen(old), SIDE_MAX)),
+			    "new",
+			    json_str_lossy(new_text,
+				text_cut(
+				    new_text, strlen(new_text), SIDE_MAX)));
+			text = json_text(one);
+			if (bytes + strlen(text) + 1 > SHOWN_MAX) {
+				hidden++;
+				json_decref(one);
+			} else {
+				bytes += strlen(text) + 1;
+				json_array_append_new(list, one);
+			}
+			free(text);
+		}
+	}
+	json_object_set_new(to, "shown", list);
+	if (hidden > 0)
+		json_object_set_new(
+		    to, "hidden", json_integer((json_int_t)hidden));
+}
+
+/* What is said of the edits: how many, of which files, and the first ones. */
 static char *
 audit_detail(const json_t *edits)
 {
@@ -40,6 +83,7 @@ audit_detail(const json_t *edits)
 	json_object_set_new(
 	    j, "edits", json_integer((json_int_t)json_array_size(edits)));
 	json_object_set_new(j, "paths", paths);
+	add_shown(j, edits);
 	text = json_text(j);
 	json_decref(j);
 	strv_clear(&seen);

@@ -4,13 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/statvfs.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -27,7 +25,6 @@
 #include "worker/host/options.h"
 
 #define ANSWER_MS 5000
-#define LOW_MIB 1024 /* of disk space */
 
 static struct probe_item
 item(const char *name)
@@ -85,28 +82,8 @@ static bool
 space(const char *scratch)
 {
 	struct probe_item it = item("disk space");
-	char *dir = path_normal(scratch), *up;
-	struct statvfs st;
-	uint64_t mib;
 
-	while (access(dir, F_OK) < 0 && strcmp(dir, "/") != 0) {
-		up = path_dir(dir);
-		free(dir);
-		dir = up;
-	}
-	if (statvfs(dir, &st) < 0) {
-		it.state = PROBE_DEGRADED;
-		detail(&it, "%s: %s", dir, strerror(errno));
-	} else {
-		mib = (uint64_t)st.f_bavail * st.f_frsize >> 20;
-		detail(&it, "%" PRIu64 " MiB free at %s", mib, dir);
-		it.state = mib < LOW_MIB ? PROBE_DEGRADED : PROBE_OK;
-	}
-	if (it.state != PROBE_OK) {
-		cost(&it, "workers end with reason \"disk\" when it is full");
-		remedy(&it, "foray-host --scratch DIR, with more room");
-	}
-	free(dir);
+	probe_space(scratch, "foray-host --scratch DIR, with more room", &it);
 	return tell(&it);
 }
 
