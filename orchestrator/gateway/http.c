@@ -3,10 +3,6 @@
  * timer is a timer of the loop. Nothing of curl's may be called from within its
  * callbacks, so what a caller's on_data starts or cancels waits until curl has
  * returned (sweep).
- *
- * libcurl (7.88) walks all connections of a multi handle whenever a call ends,
- * so a thousand calls under way would cost each a thousand steps. Beyond
- * CALLS_MAX of them at once there is another multi handle, with its pool.
  */
 #include "common/compat.h"
 
@@ -24,7 +20,6 @@
 #include "orchestrator/gateway/http_call.h"
 
 #define EVENTS_A_ROUND 32
-#define CALLS_MAX 64
 
 TAILQ_HEAD(calls, http_call);
 
@@ -34,8 +29,6 @@ struct http {
 	int epfd;
 	struct loop_watch *watch, *timer;
 	struct calls calls;
-	size_t n_calls;
-	struct http *next; /* for more of them, NULL: none was needed */
 	bool in_curl;
 	bool put_off; /* something was started or cancelled meanwhile */
 };
@@ -46,7 +39,6 @@ static void
 call_unlink(struct http *h, struct http_call *c)
 {
 	TAILQ_REMOVE(&h->calls, c, entry);
-	h->n_calls--;
 	loop_del(h->loop, c->idle);
 	c->idle = NULL;
 	if (c->added)
@@ -230,20 +222,6 @@ http_create(struct loop *l, struct err *e)
 	return h;
 }
 
-/* The first that has room, so that the others can fall idle. */
-static struct http *
-with_room(struct http *h)
-{
-	while (h->n_calls >= CALLS_MAX) {
-		if (h->next == NULL)
-			h->next = http_create(h->loop, NULL);
-		if (h->next == NULL)
-			break; /* slower, but no failure */
-		h = h->next;
-	}
-	return h;
-}
-
 void
 http_free(struct http *h)
 {
@@ -251,7 +229,6 @@ http_free(struct http *h)
 
 	if (h == NULL)
 		return;
-	http_free(h->next);
 	while ((c = TAILQ_FIRST(&h->calls)) != NULL) {
 		call_unlink(h, c);
 		http_call_free(c);
@@ -277,7 +254,7 @@ http_start(struct http *h, const struct http_request *q, struct http_call **ret,
 	}
 	if ((r = http_call_create(q, &c, e)) < 0)
 		return r;
-	c->http = h = with_room(h);
+	c->http = h;
 	if (!h->in_curl) {
 		if (curl_multi_add_handle(h->multi, c->easy) != CURLM_OK) {
 			http_call_free(c);
@@ -288,7 +265,6 @@ http_start(struct http *h, const struct http_request *q, struct http_call **ret,
 		h->put_off = true;
 	}
 	TAILQ_INSERT_TAIL(&h->calls, c, entry);
-	h->n_calls++;
 	c->idle = loop_timer_add(h->loop, c->q.idle_ms, 0, on_idle, c);
 	*ret = c;
 	return 0;
