@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <sha1.h>
 #include <sha2.h>
+#include <sodium.h>
 
 #include "common/fdio.h"
 #include "common/log.h"
@@ -132,18 +133,6 @@ import_index(const void *p, size_t len, size_t hash, uint64_t pack,
 
 /* --- what is here --------------------------------------------------------- */
 
-static void
-add_hex(struct buf *b, const char *id, size_t n)
-{
-	static const char digits[] = "0123456789abcdef";
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		(void)buf_addc(b, digits[(unsigned char)id[i] >> 4]);
-		(void)buf_addc(b, digits[(unsigned char)id[i] & 15]);
-	}
-}
-
 /* One word a line where the object is here: git says so in the same order. */
 static int
 mark_missing(struct import *k, const char *text)
@@ -168,6 +157,7 @@ static int
 find_here(struct import *k, const char *dir, size_t hash, struct err *e)
 {
 	struct gitrun run = { 0 };
+	char hex[HEX_MAX + 1];
 	struct buf in, out;
 	size_t i;
 	int r;
@@ -175,8 +165,9 @@ find_here(struct import *k, const char *dir, size_t hash, struct err *e)
 	buf_init(&in, BUF_NOMAX);
 	buf_init(&out, (k->objects_n + 1) * (HEX_MAX + 16));
 	for (i = 0; i < k->objects_n; i++) {
-		add_hex(&in, k->objects[i].id, hash);
-		(void)buf_addc(&in, '\n');
+		(void)sodium_bin2hex(hex, sizeof hex,
+		    (const unsigned char *)k->objects[i].id, hash);
+		(void)buf_printf(&in, "%s\n", hex);
 	}
 	strv_addl(&run.args, "cat-file", "--batch-check=%(objecttype)",
 	    "--buffer", (char *)NULL);

@@ -19,6 +19,9 @@
 #define ENOUGH 8 /* of them, before the time is taken again */
 #define LONGER 8 /* times the limit, for the tree as it is */
 #define MOST_MS (10 * 60 * 1000)
+/* Of what was tried, at most this part is tried again at the end: more are
+ * edits that hang, since the time that was taken then did not say otherwise. */
+#define FEW 8
 
 void
 builtin_ended(struct builtin *b, bool late)
@@ -51,10 +54,6 @@ put_back(struct builtin *b, size_t cand)
 	}
 	return true;
 }
-
-/* Of what was tried, at most this part: more are edits that hang, since the
- * time that was taken then did not say otherwise. */
-#define FEW 8
 
 size_t
 builtin_second(struct builtin *b)
