@@ -160,7 +160,7 @@ struct snap_store {
 	char *tmp;     /* DIR/tmp-..., once it is needed */
 	int lockfd;
 };
-/* Makes it when missing. Close it also after a failure. */
+/* Makes it when missing, and sweeps. Close it also after a failure. */
 int snap_store_open(struct snap_store *st, const char *dir, struct err *e);
 void snap_store_close(struct snap_store *st);
 void snap_store_path(struct snap_store *st, const char *root);

@@ -48,6 +48,8 @@ snap_store_open(struct snap_store *st, const char *dir, struct err *e)
 	by_path = path_join(st->dir, "by-path");
 	r = path_mkdirs(by_path, 0700, e); /* names of files */
 	free(by_path);
+	/* Also when nothing new comes: one may have ended while it cleared away. */
+	lockdir_sweep(st->dir, "tmp-");
 	return r;
 }
 
@@ -87,7 +89,6 @@ snap_store_tmp(struct snap_store *st, struct err *e)
 {
 	if (st->tmp != NULL)
 		return 0;
-	lockdir_sweep(st->dir, "tmp-");
 	return lockdir_create(st->dir, "tmp-", &st->tmp, &st->lockfd, e);
 }
 

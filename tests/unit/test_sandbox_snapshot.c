@@ -325,6 +325,15 @@ test_sweep(void **state unused_arg)
 	take();
 	bed_expect("ls -d store/tmp-* | xargs -n1 basename | tr '\\n' ' '",
 	    "tmp-2-0123456789ab tmp-keep ");
+	/* Nothing is to be stored, yet it is cleared away. */
+	age();
+	take();
+	bed_run("mkdir -p store/tmp-3-0123456789ab/swept; "
+		": >store/tmp-3-0123456789ab/lock");
+	take();
+	assert_true(snap.reused);
+	bed_expect("ls -d store/tmp-* | xargs -n1 basename | tr '\\n' ' '",
+	    "tmp-2-0123456789ab tmp-keep ");
 	bed_run("kill $(cat pid); pkill -P $(cat pid) 2>/dev/null || true");
 }
 
