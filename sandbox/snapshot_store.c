@@ -48,7 +48,7 @@ snap_store_open(struct snap_store *st, const char *dir, struct err *e)
 	by_path = path_join(st->dir, "by-path");
 	r = path_mkdirs(by_path, 0700, e); /* names of files */
 	free(by_path);
-	/* Also when nothing new comes: one may have ended while it cleared away. */
+	/* Also when nothing new comes: one may have ended half-way. */
 	lockdir_sweep(st->dir, "tmp-");
 	return r;
 }
