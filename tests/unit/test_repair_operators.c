@@ -184,6 +184,19 @@ static const struct row rows[] = {
 	    "function cents(n) {\n  return n;\n}\n\n"
 	    "export function f(x) {\n  const y = x;\n  return y;\n}\n",
 	    6, "  const y = cents(x);" },
+	/* Of texts the order matters. */
+	{ "term appended", "a.js",
+	    "function f(req, base, prefix) {\n  req.base = prefix;\n}\n", 2,
+	    "  req.base = base + prefix;" },
+	/* The name may stand farther away. */
+	{ "term appended", "a.py",
+	    "def f(edges, start, goal):\n    queue = [(0, start)]\n"
+	    "    while queue:\n        distance, node = pop(queue)\n"
+	    "        if node == goal:\n            return distance\n"
+	    "        for (a, b), weight in edges.items():\n"
+	    "            if a == node and b not in seen:\n"
+	    "                push(queue, (weight, b))\n",
+	    9, "                push(queue, (weight + distance, b))" },
 	{ "wrapped", "a.js", "list.push(row);\n", 1, "list.push({ ...row });" },
 	{ "attribute", "a.py", "x = a.near\ny = a.far\n", 1, "x = a.far" },
 	{ "string", "a.py", "f(x, 'ab')\n", 1, "f(x, 'AB')" },
