@@ -49,6 +49,19 @@ is_read(const struct source *s, size_t i, size_t from, size_t to, long *steps)
 	return false;
 }
 
+/* Is a function defined at token i for this file alone? What others may call,
+ * the tests first of all, is not forgotten because the file does not. */
+static bool
+is_own(const struct source *s, const struct stmt *st, size_t i)
+{
+	if (!tok_in(s, i - 1, "def function") || !tok_is(s, i + 1, "(") ||
+	    tok_in(s, i + 2, "self cls )"))
+		return false;
+	if (s->dialect == DIALECT_PY)
+		return s->text[s->tok[i].off] == '_';
+	return tok_in(s, st->first, "function async");
+}
+
 /* Is the name defined or imported at token i? */
 static bool
 is_defined(const struct source *s, size_t i)
@@ -56,11 +69,15 @@ is_defined(const struct source *s, size_t i)
 	const struct stmt *st = &s->stmt[s->tok[i].stmt];
 
 	if (st->kind == STMT_DEF)
-		return i > 0 && tok_in(s, i - 1, "def function") &&
-		    tok_is(s, i + 1, "(") && !tok_in(s, i + 2, "self cls )");
-	if (s->dialect == DIALECT_PY)
-		return st->kind == STMT_INERT &&
-		    tok_in(s, st->first, "from import") && i > st->first;
+		return is_own(s, st, i);
+	if (s->dialect == DIALECT_PY) {
+		if (st->kind != STMT_INERT || !tok_is(s, st->first, "from"))
+			return false;
+		for (size_t k = st->first + 1; k < i; k++)
+			if (tok_is(s, k, "import"))
+				return !tok_is(s, i + 1, "as");
+		return false;
+	}
 	for (size_t k = i; k <= st->last && k < i + 12; k++)
 		if (tok_in(s, k, "require from"))
 			return tok_in(s, i - 1, "{ ,");

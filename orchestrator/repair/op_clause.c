@@ -506,8 +506,9 @@ void
 op_append(struct gen *g, size_t i)
 {
 	const struct source *s = g->s;
-	uint32_t names[6];
+	uint32_t names[9];
 	size_t n, a;
+	bool text;
 
 	if (!expr_is_end(s, i) || tok_kind(s, i, TOK_STRING) ||
 	    expr_is_bound(s, i) || tok_flag(s, i, TF_VALUE) ||
@@ -526,10 +527,16 @@ op_append(struct gen *g, size_t i)
 		gen_before(g, a, 2, "2 * ");
 	if (expr_prec(s, i + 1) > 9 || expr_prec(s, a - 1) > 9)
 		return;
+	/* All that is assigned; of texts and lists the order matters. */
+	text = s->dialect & (DIALECT_PY | DIALECT_JS) &&
+	    tok_is(s, a - 1, "=") && i == gen_stmt(g, i)->last;
 	n = gen_names(g, i, names, nitems(names));
 	for (size_t k = 0; k < n; k++) {
 		gen_after(g, i, (int)k, " + %.*s", TOK(s, names[k]));
 		gen_after(g, i, (int)k, " - %.*s", TOK(s, names[k]));
 		gen_after(g, i, (int)k + 2, " * %.*s", TOK(s, names[k]));
+		if (text && k < 4)
+			gen_before(
+			    g, a, (int)k + 1, "%.*s + ", TOK(s, names[k]));
 	}
 }

@@ -172,6 +172,31 @@ static const struct row rows[] = {
 	    "class A {\n  get full() {\n    return 1;\n  }\n"
 	    "  g() {\n    return this.port;\n  }\n}\n",
 	    6, "    return this.full;" },
+	/* What is there and never called. */
+	{ "wrapped", "a.py",
+	    "def _cents(n):\n    return n\n\n\ndef f(x):\n    y = x\n"
+	    "    return y\n",
+	    6, "    y = _cents(x)" },
+	{ "wrapped", "a.py",
+	    "from m import cents\n\n\ndef f(x):\n    y = x\n    return y\n", 5,
+	    "    y = cents(x)" },
+	{ "wrapped", "a.js",
+	    "function cents(n) {\n  return n;\n}\n\n"
+	    "export function f(x) {\n  const y = x;\n  return y;\n}\n",
+	    6, "  const y = cents(x);" },
+	/* Of texts the order matters. */
+	{ "term appended", "a.js",
+	    "function f(req, base, prefix) {\n  req.base = prefix;\n}\n", 2,
+	    "  req.base = base + prefix;" },
+	/* The name may stand farther away. */
+	{ "term appended", "a.py",
+	    "def f(edges, start, goal):\n    queue = [(0, start)]\n"
+	    "    while queue:\n        distance, node = pop(queue)\n"
+	    "        if node == goal:\n            return distance\n"
+	    "        for (a, b), weight in edges.items():\n"
+	    "            if a == node and b not in seen:\n"
+	    "                push(queue, (weight, b))\n",
+	    9, "                push(queue, (weight + distance, b))" },
 	{ "wrapped", "a.js", "list.push(row);\n", 1, "list.push({ ...row });" },
 	{ "attribute", "a.py", "x = a.near\ny = a.far\n", 1, "x = a.far" },
 	{ "string", "a.py", "f(x, 'ab')\n", 1, "f(x, 'AB')" },
@@ -600,6 +625,19 @@ static const struct row never[] = {
 	    "    return g(word)" },
 	{ "head", "a.c", "void f(int a)\n{\n\tif (a)\n\t\tg(a);\n\th(a);\n}\n",
 	    4, "\t\th(a);\n\t\tg(a);" },
+	/* What a file offers is called by others, not by itself; a module is no
+	 * function. */
+	{ "wrapped", "a.py",
+	    "def order(n):\n    return n\n\n\ndef f(x):\n    y = x\n"
+	    "    return y\n",
+	    6, "    y = order(x)" },
+	{ "wrapped", "a.js",
+	    "export function order(n) {\n  return n;\n}\n\n"
+	    "export function f(x) {\n  const y = x;\n  return y;\n}\n",
+	    6, "  const y = order(x);" },
+	{ "wrapped", "a.py",
+	    "from os import path\n\n\ndef f(x):\n    y = x\n    return y\n", 5,
+	    "    y = os(x)" },
 };
 
 static bool
