@@ -418,6 +418,37 @@ test_many(void **state unused_arg)
 	bed_close(&b);
 }
 
+/* Nobody waits for what another call learns of the server. */
+static void
+test_side_by_side(void **state unused_arg)
+{
+	struct http_call *calls[5];
+	struct bed b;
+
+	bed_open(&b);
+	bed_raw(&b.server, NULL)->after = AFTER_STALL;
+	bed_run(&b.server);
+	for (size_t i = 0; i < nitems(calls); i++)
+		assert_int_equal(http_start(b.http, &b.q, &calls[i], NULL), 0);
+	while (bed_asked(&b.server) < nitems(calls) && b.done == 0)
+		(void)loop_once(b.loop, 5);
+	assert_int_equal(b.done, 0);
+	bed_close(&b);
+
+	/* Nor after a connection was closed, when all is forgotten. */
+	bed_open(&b);
+	bed_reply(&b.server, 200, "", "hello");
+	bed_raw(&b.server, NULL)->after = AFTER_STALL;
+	bed_go(&b);
+	assert_int_equal(b.done, 1);
+	for (size_t i = 0; i < nitems(calls); i++)
+		assert_int_equal(http_start(b.http, &b.q, &calls[i], NULL), 0);
+	while (bed_asked(&b.server) < 1 + nitems(calls) && b.done == 1)
+		(void)loop_once(b.loop, 5);
+	assert_int_equal(b.done, 1);
+	bed_close(&b);
+}
+
 static void
 test_urls(void **state unused_arg)
 {
@@ -506,6 +537,7 @@ main(void)
 		cmocka_unit_test(test_redirect),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_side_by_side),
 		cmocka_unit_test(test_urls),
 		cmocka_unit_test(test_proxy_and_pin),
 	};

@@ -65,6 +65,18 @@ bed_take(struct server_bed *b, const struct buf *in, struct step *ret)
 	pthread_mutex_unlock(&b->lock);
 }
 
+/* How many requests came. */
+static inline unsigned
+bed_asked(struct server_bed *b)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&b->lock);
+	n = b->n_requests;
+	pthread_mutex_unlock(&b->lock);
+	return n;
+}
+
 /* A whole request, by its Content-Length. */
 static inline bool
 bed_read(struct server_bed *b, int fd, struct buf *in)
