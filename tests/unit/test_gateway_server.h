@@ -190,7 +190,7 @@ bed_start(struct server_bed *b)
 	pthread_mutex_init(&b->lock, NULL);
 	b->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (bind(b->fd, (struct sockaddr *)&a, sizeof a) < 0 ||
-	    listen(b->fd, 64) < 0 ||
+	    listen(b->fd, REQUESTS_MAX * 2) < 0 ||
 	    getsockname(b->fd, (struct sockaddr *)&a, &len) < 0)
 		fatal("test server: no socket");
 	b->port = ntohs(a.sin_port);
