@@ -1,6 +1,7 @@
 /*
  * http.h - requests on the event loop, by libcurl's multi interface: one
- * connection pool, HTTP/2 where the server offers it, nothing blocks.
+ * connection pool (one more for each 64 calls at once), HTTP/2 where a server
+ * offers it in TLS, nothing blocks.
  *
  * TLS is verified (against SSL_CERT_FILE of our environment when it is set),
  * redirects are not followed, only http and https are spoken (http to loopback

@@ -142,11 +142,24 @@ set_transfer(struct http_call *c)
 	SET(NOPROGRESS, 0L);
 	SET(FOLLOWLOCATION, 0L);
 	SET(HTTP_CONTENT_DECODING, 0L);
-	SET(HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-	SET(PIPEWAIT, 1L);
 	SET(CONNECTTIMEOUT_MS, (long)c->q.connect_ms);
 	SET(TIMEOUT_MS, (long)c->q.total_ms);
 	SET(USERAGENT, "foray/" FORAY_VERSION);
+	return r;
+}
+
+/* One connection for all, where the handshake says that it can be. Without one
+ * (http) libcurl would learn it from the first reply, and all other calls would
+ * wait until that has come to its end. */
+static CURLcode
+set_version(struct http_call *c, const struct http_request *q)
+{
+	bool tls = strncasecmp(q->url, "https:", 6) == 0;
+	CURLcode r = CURLE_OK;
+
+	SET(HTTP_VERSION,
+	    (long)(tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+	SET(PIPEWAIT, (long)tls);
 	return r;
 }
 
@@ -264,7 +277,8 @@ http_call_create(
 	}
 	c->easy = curl_easy_init();
 	if (c->easy == NULL || set_transfer(c) != CURLE_OK ||
-	    set_peer(c, q) != CURLE_OK || set_message(c, q) != CURLE_OK) {
+	    set_version(c, q) != CURLE_OK || set_peer(c, q) != CURLE_OK ||
+	    set_message(c, q) != CURLE_OK) {
 		http_call_free(c);
 		return err_set(e, ERR_MODEL, "libcurl refuses the request");
 	}

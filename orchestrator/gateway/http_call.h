@@ -11,9 +11,11 @@
 
 #include "orchestrator/gateway/http.h"
 
+struct http_pool;
+
 struct http_call {
 	TAILQ_ENTRY(http_call) entry;
-	struct http *http;
+	struct http_pool *pool;
 	struct http_request q; /* limits filled in; its pointers are not kept */
 	CURL *easy;
 	struct curl_slist *headers, *resolve;

@@ -378,9 +378,12 @@ test_cancel(void **state unused_arg)
 	assert_int_equal(b.done, 0);
 }
 
+#define MANY 90 /* more than one pool takes */
+
 struct many {
-	struct loop *loop;
-	unsigned done, ok;
+	struct bed *bed;
+	struct http_call *calls[MANY];
+	unsigned done, ok, more;
 };
 
 static void
@@ -389,8 +392,14 @@ on_one(void *ctx, const struct http_reply *r)
 	struct many *m = ctx;
 
 	m->ok += r->fault.kind == FAULT_NONE && r->status == 200;
-	if (++m->done == 30)
-		loop_stop(m->loop, 0);
+	if (m->more > 0) {
+		m->more--;
+		assert_int_equal(
+		    http_start(m->bed->http, &m->bed->q, &m->bed->call, NULL),
+		    0);
+	}
+	if (++m->done == MANY)
+		loop_stop(m->bed->loop, 0);
 }
 
 static void
@@ -407,14 +416,64 @@ test_many(void **state unused_arg)
 	s->piece = 7;
 	s->pause_us = 1000;
 	bed_run(&b.server);
-	m.loop = b.loop;
+	m.bed = &b;
 	b.q.on_data = NULL;
 	b.q.on_done = on_one;
 	b.q.ctx = &m;
-	for (int i = 0; i < 30; i++)
-		assert_int_equal(http_start(b.http, &b.q, &b.call, NULL), 0);
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(
+		    http_start(b.http, &b.q, &m.calls[i], NULL), 0);
+	/* Some go, wherever they are, and as many come in their place. */
+	for (int i = 0; i < MANY; i += 5) {
+		http_cancel(m.calls[i]);
+		m.more++;
+	}
 	(void)loop_run(b.loop);
-	assert_int_equal(m.ok, 30);
+	assert_int_equal(m.ok, MANY);
+	assert_int_equal(m.more, 0);
+	bed_close(&b);
+
+	/* Freed in the middle of as many. */
+	bed_open(&b);
+	bed_raw(&b.server, NULL)->after = AFTER_STALL;
+	bed_run(&b.server);
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(
+		    http_start(b.http, &b.q, &m.calls[i], NULL), 0);
+	for (int i = 0; i < 10; i++)
+		(void)loop_once(b.loop, 5);
+	bed_close(&b);
+	assert_int_equal(b.done, 0);
+}
+
+/* Nobody waits for what another call learns of the server, in any pool. */
+static void
+test_side_by_side(void **state unused_arg)
+{
+	struct http_call *calls[MANY];
+	struct bed b;
+
+	bed_open(&b);
+	bed_raw(&b.server, NULL)->after = AFTER_STALL;
+	bed_run(&b.server);
+	for (size_t i = 0; i < nitems(calls); i++)
+		assert_int_equal(http_start(b.http, &b.q, &calls[i], NULL), 0);
+	while (bed_asked(&b.server) < nitems(calls) && b.done == 0)
+		(void)loop_once(b.loop, 5);
+	assert_int_equal(b.done, 0);
+	bed_close(&b);
+
+	/* Nor after a connection was closed, when all is forgotten. */
+	bed_open(&b);
+	bed_reply(&b.server, 200, "", "hello");
+	bed_raw(&b.server, NULL)->after = AFTER_STALL;
+	bed_go(&b);
+	assert_int_equal(b.done, 1);
+	for (size_t i = 0; i < nitems(calls); i++)
+		assert_int_equal(http_start(b.http, &b.q, &calls[i], NULL), 0);
+	while (bed_asked(&b.server) < 1 + nitems(calls) && b.done == 1)
+		(void)loop_once(b.loop, 5);
+	assert_int_equal(b.done, 1);
 	bed_close(&b);
 }
 
@@ -506,6 +565,7 @@ main(void)
 		cmocka_unit_test(test_redirect),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_side_by_side),
 		cmocka_unit_test(test_urls),
 		cmocka_unit_test(test_proxy_and_pin),
 	};

@@ -65,6 +65,18 @@ bed_take(struct server_bed *b, const struct buf *in, struct step *ret)
 	pthread_mutex_unlock(&b->lock);
 }
 
+/* How many requests came. */
+static inline unsigned
+bed_asked(struct server_bed *b)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&b->lock);
+	n = b->n_requests;
+	pthread_mutex_unlock(&b->lock);
+	return n;
+}
+
 /* A whole request, by its Content-Length. */
 static inline bool
 bed_read(struct server_bed *b, int fd, struct buf *in)
@@ -178,7 +190,7 @@ bed_start(struct server_bed *b)
 	pthread_mutex_init(&b->lock, NULL);
 	b->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (bind(b->fd, (struct sockaddr *)&a, sizeof a) < 0 ||
-	    listen(b->fd, 64) < 0 ||
+	    listen(b->fd, REQUESTS_MAX * 2) < 0 ||
 	    getsockname(b->fd, (struct sockaddr *)&a, &len) < 0)
 		fatal("test server: no socket");
 	b->port = ntohs(a.sin_port);
