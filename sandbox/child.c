@@ -16,6 +16,7 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/child.h"
 #include "sandbox/limits.h"
+#include "sandbox/premount.h"
 #include "sandbox/shield.h"
 #include "sandbox/stage.h"
 #include "sandbox/userns.h"
@@ -270,6 +271,19 @@ place_merged(struct work *w, struct err *e)
 	return 0;
 }
 
+/* On the overlay's work directory: the kernel holds it by itself. */
+static void
+lay_ground(struct work *w)
+{
+	char *at;
+
+	if (!w->has_overlay)
+		return;
+	at = path_join(w->overlay.dir, "wk");
+	premount(&w->spec, at);
+	free(at);
+}
+
 /* The command's variables are none of bwrap's, which starts outside: LD_PRELOAD
  * would load a library of the tree's into it. */
 static void
@@ -396,8 +410,10 @@ prepare(struct work *w, struct err *e)
 		return r;
 	if ((r = tie_to_parent(w, e)) < 0 || (r = enter_namespaces(w, e)) < 0 ||
 	    (r = tie_to_parent(w, e)) < 0 || (r = place_merged(w, e)) < 0 ||
-	    (r = shield_apply(&w->spec, w->own_mounts, e)) < 0 ||
-	    (r = make_files(w, e)) < 0)
+	    (r = shield_apply(&w->spec, w->own_mounts, e)) < 0)
+		return r;
+	lay_ground(w);
+	if ((r = make_files(w, e)) < 0)
 		return r;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set(

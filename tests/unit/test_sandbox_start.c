@@ -842,6 +842,118 @@ test_overlay_fails(void **state)
 	overlay_clear(&ov);
 }
 
+/* --- mounts made before bwrap runs ------------------------------------------
+ */
+
+/* One of each kind and each relation to another. */
+static void
+many_mounts(const char *dir, const char *tree, struct sandbox_spec *s)
+{
+	const struct profile_view *v = profile_view_default();
+	char *ro = make_dir(dir, "ro"), *rw = make_dir(dir, "rw"), *path;
+
+	path = path_join(ro, "file");
+	put_file(path, "file\n");
+	free(path);
+	free(make_dir(rw, "sub"));
+	free(make_dir(ro, "deep/er"));
+	spec_init(s, LAYER_INNER);
+	spec_mount(s, MOUNT_PROC, NULL, "/proc");
+	spec_mount(s, MOUNT_DEV, NULL, "/dev");
+	spec_tmpfs(s, "/dev/shm", 1 << 20);
+	spec_tmpfs(s, "/root", 1 << 20);
+	spec_tmpfs(s, "/tmp", 1 << 20);
+	spec_mount(s, MOUNT_DIR, NULL, "/tmp/home");
+	for (size_t i = 0; i < v->show.n_mounts; i++)
+		spec_mount(s, v->show.mounts[i].kind, v->show.mounts[i].src,
+		    v->show.mounts[i].dst);
+	/* inside what is shown */
+	spec_mount(s, MOUNT_DATA, "me:x:1:1::/:/bin/sh\n", "/etc/passwd");
+	spec_mount(s, MOUNT_RO, "/dev/null", "/etc/group");
+	/* in empty places */
+	spec_mount(s, MOUNT_DATA, "text\n", "/srv/text");
+	spec_mount(s, MOUNT_RO, ro, "/srv/a/b");
+	spec_tmpfs(s, "/srv/a/b/deep", 1 << 20);
+	spec_mount(s, MOUNT_RO, ro, "/srv/a/b/deep/er");
+	spec_mount(s, MOUNT_REMOUNT_RO, NULL, "/srv/a/b/deep");
+	path = path_join(ro, "file");
+	spec_mount(s, MOUNT_RO, path, "/tmp/home/file");
+	free(path);
+	spec_mount(s, MOUNT_RW, rw, "/srv/rw");
+	spec_mount(s, MOUNT_RO, ro, "/srv/rw/sub");
+	spec_mount_try(s, MOUNT_RO, "/no/such/place", "/srv/none");
+	spec_mount(s, MOUNT_SYMLINK, "a/b", "/srv/link");
+	/* covered by what comes after them */
+	spec_mount(s, MOUNT_RO, ro, "/late/in");
+	spec_tmpfs(s, "/late", 1 << 20);
+	spec_mount(s, MOUNT_RW, tree, "/root/p");
+	spec_mount(s, MOUNT_REMOUNT_RO, NULL, "/dev");
+	spec_mount(s, MOUNT_REMOUNT_RO, NULL, "/");
+	spec_set_cwd(s, "/root/p");
+	strv_setenv(&s->env, "PATH", "/usr/bin:/bin");
+	free(ro);
+	free(rw);
+}
+
+/* All that can be seen of them, but for the tree itself. */
+static char *
+look_around(const char *dir, const char *tree, const struct overlay *ov)
+{
+	static const char command[] =
+	    /* place, options, type; several at one place in their order */
+	    "sed 's/^[^ ]* [^ ]* [^ ]* [^ ]* \\([^ ]* [^ ]*\\) .*- "
+	    "\\([^ ]*\\) .*/\\1 \\2/' /proc/self/mountinfo | "
+	    "grep -v '^/root/p ' | sort -s -k1,1; "
+	    "cat /etc/passwd /etc/group /srv/text /srv/link/file "
+	    "/tmp/home/file; ls -AF / /srv /srv/rw /srv/rw/sub /late /srv/a/b "
+	    "/srv/a/b/deep /srv/a/b/deep/er /tmp /tmp/home; "
+	    "for f in /x /srv/x /srv/a/x /srv/a/b/x /srv/a/b/file /srv/text "
+	    "/srv/rw/x /srv/rw/sub/x /etc/x /etc/passwd /etc/group /usr/x "
+	    "/srv/a/b/deep/x /late/x /late/in/x /dev/x /tmp/x /tmp/home/x "
+	    "/tmp/home/file /root/x /root/p/x; do "
+	    "if true 2>/dev/null >>$f; then echo $f is written; "
+	    "else echo $f is not; fi; done; rm -f /srv/rw/x; true";
+	struct sandbox_spec spec;
+	struct sandbox_start s = {
+		.spec = &spec, .overlay = ov, .fds = { -1, -1, -1 }
+	};
+	struct outcome o;
+
+	many_mounts(dir, tree, &spec);
+	strv_addl(&spec.argv, "sh", "-c", command, (char *)NULL);
+	run_start(&s, 120000, 65536, &o);
+	assert_int_equal(o.r, 0);
+	spec_clear(&spec);
+	return buf_detach(&o.out, NULL);
+}
+
+/* With an overlay most mounts are made by ourselves, without one by bwrap. */
+static void
+test_same_mounts(void **state)
+{
+	char *dir = make_dir(top, "same"), *tree = make_dir(dir, "tree");
+	struct overlay o = { .dir = make_dir(dir, "ws") };
+	char *bwraps, *ours;
+
+	(void)state;
+	strv_add(&o.lowers, tree);
+	bwraps = look_around(dir, tree, NULL);
+	ours = look_around(dir, "@merged", &o);
+	assert_string_equal(ours, bwraps);
+	assert_non_null(strstr(ours, "\n/srv/a/b ro,nosuid,nodev"));
+	assert_non_null(strstr(ours, "\n/srv/rw rw,nosuid,nodev"));
+	assert_non_null(strstr(ours, "\nme:x:1:1::/:/bin/sh\n"));
+	assert_non_null(strstr(ours, "\ntext\nfile\nfile\n"));
+	assert_non_null(strstr(ours, "\n/etc/passwd is not\n"));
+	assert_non_null(strstr(ours, "\n/x is not\n"));
+	assert_non_null(strstr(ours, "\n/srv/rw/x is written\n"));
+	free(bwraps);
+	free(ours);
+	overlay_clear(&o);
+	free(tree);
+	free(dir);
+}
+
 /* --- the caller ------------------------------------------------------------
  */
 
@@ -1442,6 +1554,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(test_link_in_tree),
 		cmocka_unit_test(test_overlay),
 		cmocka_unit_test(test_overlay_fails),
+		cmocka_unit_test(test_same_mounts),
 		cmocka_unit_test(test_caller),
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_host),
