@@ -70,6 +70,20 @@ strv_addl(struct strv *s, ...)
 }
 
 void
+strv_words(struct strv *s, const char *text)
+{
+	static const char between[] = " \t\r\n";
+	size_t n;
+
+	for (text += strspn(text, between); *text != '\0';
+	     text += strspn(text, between)) {
+		n = strcspn(text, between);
+		strv_addn(s, text, n);
+		text += n;
+	}
+}
+
+void
 strv_extend(struct strv *s, const struct strv *more)
 {
 	size_t n = more->n; /* more may be s */

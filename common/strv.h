@@ -21,6 +21,8 @@ void strv_addf(struct strv *s, const char *fmt, ...) printflike(2, 3);
 void strv_take(struct strv *s, char **str); /* takes *str, nulls it */
 /* Several at once, ended by (char *)NULL. */
 void strv_addl(struct strv *s, ...) __attribute__((sentinel));
+/* What stands between blanks and line ends. */
+void strv_words(struct strv *s, const char *text);
 void strv_extend(struct strv *s, const struct strv *more);
 void strv_copy(struct strv *dst, const struct strv *src); /* clears dst */
 bool strv_has(const struct strv *s, const char *str);

@@ -25,13 +25,13 @@
 #include "common/text.h"
 #include "orchestrator/direct/refuse.h"
 #include "orchestrator/run/approve.h"
+#include "orchestrator/run/checkers.h"
 #include "orchestrator/run/confine.h"
 #include "orchestrator/run/deliver.h"
 #include "orchestrator/run/detect.h"
 #include "orchestrator/run/hooks.h"
 #include "orchestrator/run/meter.h"
 #include "orchestrator/run/network.h"
-#include "orchestrator/run/recipe.h"
 #include "orchestrator/run/resume.h"
 #include "orchestrator/run/staff.h"
 #include "orchestrator/run/wall.h"
@@ -199,7 +199,7 @@ find_tests(struct run *r, struct err *e)
 	strv_copy(&commands, &r->tests);
 	strv_extend(&commands, &r->o.checks);
 	dir = path_join(r->snap.tree, r->workdir);
-	recipe_commands(dir, &commands);
+	checkers_find(dir, &commands);
 	free(dir);
 	/* A build output is no test: it must be free to be made anew. */
 	if ((rc = snapshot_unignored(&r->snap, &files, e)) == 0 &&

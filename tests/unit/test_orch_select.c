@@ -9,9 +9,10 @@
 
 #include "common/fdio.h"
 #include "common/path.h"
+#include "common/text.h"
 #include "orchestrator/gateway/ledger.h"
+#include "orchestrator/run/checkers.h"
 #include "orchestrator/run/detect.h"
-#include "orchestrator/run/recipe.h"
 #include "orchestrator/verify/select.h"
 
 static void
@@ -201,28 +202,92 @@ test_detect(void **state unused_arg)
 	D(NULL, "node_modules/x/test_a.py", "");
 }
 
-/* What a make target hands to an interpreter decides how tests run. */
+/* What is protected besides what the command names; want: "a b ", in order. */
 static void
-test_recipe(void **state unused_arg)
+checkers(const char *command, const char *want)
 {
-	struct strv files = { 0 }, commands = { 0 };
+	struct strv commands = { 0 };
+	struct buf got;
+	size_t i;
+
+	buf_init(&got, 512);
+	strv_add(&commands, command);
+	checkers_find(dir, &commands);
+	assert_string_equal(commands.v[0], command);
+	for (i = 1; i < commands.n; i++) {
+		assert_true(text_starts(commands.v[i], "sh "));
+		(void)buf_printf(&got, "%s ", commands.v[i] + 3);
+	}
+	assert_string_equal(buf_str(&got), want);
+	buf_clear(&got);
+	strv_clear(&commands);
+}
+
+/* What decides how tests run, whoever names it. */
+static void
+test_checkers(void **state unused_arg)
+{
+	static const char *const scripts[] = { "verify.py", "x/y.sh",
+		"build.py", "tool.py", "run.js", "more.js", "cli.js",
+		"all.py" };
+	struct strv files = { 0 };
+	size_t i;
 
 	memcpy(dir + sizeof dir - 7, "XXXXXX", 6);
 	assert_non_null(mkdtemp(dir));
+	for (i = 0; i < nitems(scripts); i++)
+		put(scripts[i], "", &files);
 	put("Makefile",
+	    "OBJS = t.o rb.o\nPROGS := one \\\n two\nrun ?= ./$(PROGS)\n"
 	    "all:\n\tpython3 build.py\ncheck: all\n\t@python3 -B verify.py\n"
-	    "\tcc -o t src.c\n\tpython3 -m unittest\n\n\tsh x/y.sh z\n",
+	    "\tcc -o t src.c\n\tpython3 -m unittest\n\n\tsh x/y.sh z\n"
+	    ".PHONY: both said\nboth: said rb.o\n\t@echo done\n"
+	    "said: t\n\t./$<\nt: $(OBJS)\n\t$(CC) -o $@ $^\n"
+	    "sum: main.o rb.o\n\tcc -o sum main.o rb.o\n"
+	    "alias: sums\nsums: sum\n\t./sum -v >/dev/null 2>&1\n"
+	    "each:\n\tfor p in $(PROGS); do ./$$p || exit 1; done\n"
+	    "judged: t\n\t./t <in | diff - out\n\t./t >got\n\t./t --self\n"
+	    "\tpython3 tool.py in | cmp - out\n"
+	    "below:\n\t$(MAKE) -C sub\ninto:\n\tcd sub && ./u\n"
+	    "round: round\nloop: $(LOOP)\n\t$(LOOP)\nLOOP = $(LOOP) $(LOOP)\n",
 	    &files);
-	strv_add(&commands, "make -s check");
-	recipe_commands(dir, &commands);
-	assert_int_equal(commands.n, 3);
-	assert_string_equal(commands.v[1], "sh verify.py");
-	assert_string_equal(commands.v[2], "sh x/y.sh");
-	strv_clear(&commands);
-	strv_add(&commands, "sh make check");
-	recipe_commands(dir, &commands);
-	assert_int_equal(commands.n, 1);
-	strv_clear(&commands);
+	put("sub/Makefile", "all: u\n\t./u\n", &files);
+	put("sub/u.cc", "#include \"u.h\"\n", &files);
+	put("t.c", "#include \"rb.h\"\nint main(void) {}\n", &files);
+	put("rb.c", "#include \"rb.h\"\n", &files);
+	put("main.c", "#include \"rb.h\"\nint main(void) {}\n", &files);
+	put("one.c", "#include \"rb.h\"\n", &files);
+	put("two.c", "#include <stdio.h>\n", &files);
+	put("package.json",
+	    "{\"scripts\":{\"test\":\"X=1 node run.js && npm run more\","
+	    "\"more\":\"node --trace more.js; node cli.js in | diff - out\"}}",
+	    &files);
+	put("go.sh",
+	    "#!/bin/sh -e\n# sh never.sh\npython3 tool.py; ./tool\n"
+	    "cd sub\npython3 ../all.py \"$@\" && exec sh ./go.sh\n\n",
+	    &files);
+	put("sub/go.sh", "sh ../go.sh\n", &files);
+	checkers("make -s check", "verify.py x/y.sh ");
+	checkers("make said", "t.c ");
+	checkers("make both CC=gcc", "t.c ");
+	checkers("make alias", "main.c ");
+	checkers("make each", "one.c ");
+	checkers("make judged", "");
+	checkers("make below", "sub/u.cc ");
+	checkers("make into", "sub/u.cc ");
+	checkers("make", "build.py ");
+	checkers("make round", "");
+	checkers("make loop", "");
+	checkers("make nosuch", "");
+	checkers("make t && ./t", "t.c ");
+	checkers("npm test", "run.js more.js ");
+	checkers("timeout 9 sh go.sh", "go.sh all.py sub/go.sh ");
+	checkers("bash -c './go.sh'", "go.sh all.py sub/go.sh ");
+	put("t.sh", "python3 tool.py a\npython3 tool.py b\n", &files);
+	checkers("sh t.sh", "t.sh ");
+	put("t.sh", "python3 tool.py\n[ $? = 1 ] || exit 1\n", &files);
+	checkers("sh t.sh", "t.sh ");
+	checkers("sh ../go.sh; /bin/go.sh; python3 no.py", "");
 	strv_clear(&files);
 	assert_int_equal(path_rmtree(dir, NULL), 0);
 }
@@ -236,7 +301,7 @@ main(void)
 		cmocka_unit_test(test_ledger_money),
 		cmocka_unit_test(test_ledger_levels),
 		cmocka_unit_test(test_detect),
-		cmocka_unit_test(test_recipe),
+		cmocka_unit_test(test_checkers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

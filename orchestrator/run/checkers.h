@@ -1,0 +1,25 @@
+/*
+ * checkers.h - what the test commands run without naming it: what decides how
+ * tests run is protected, also when only a make file, package.json or a shell
+ * script names it.
+ */
+#ifndef ORCHESTRATOR_RUN_CHECKERS_H
+#define ORCHESTRATOR_RUN_CHECKERS_H
+
+#include "common/strv.h"
+
+/* Follows make targets, npm scripts and shell scripts that the commands run in
+ * dir, and adds "sh FILE" to commands for each file (as seen from dir) that
+ * - is given to an interpreter ("python3 verify.py") or is a script ("./x"),
+ * - is the main source of a C or C++ program that runs without arguments and
+ *   includes headers of its own ("./t" with t.c, or what a rule makes it from):
+ *   its status is the verdict on other files.
+ * Of a shell script the last line counts, and what is told nothing to work on.
+ * What something else judges ("./calc <in | diff - out") is no checker.
+ *
+ * This is reading by words, as people write these files: what functions of make
+ * or a shell compute is not found. dir is hostile: sizes, depths and numbers
+ * are limited, nothing is run. */
+void checkers_find(const char *dir, struct strv *commands);
+
+#endif
