@@ -11,6 +11,7 @@
 #include "common/num.h"
 #include "common/tests_reason.h"
 #include "common/text.h"
+#include "orchestrator/run/run.h"
 #include "orchestrator/view/plain_priv.h"
 
 /* of the failing tests' output */
@@ -286,8 +287,8 @@ on_summary(struct plain *p, const json_t *ev)
 	if (strcmp(str(ev, "kind"), "explore") != 0)
 		return;
 	if (num(ev, "tried") > 0)
-		(void)snprintf(tried, sizeof tried, " (%lld edits tried)",
-		    num(ev, "tried"));
+		(void)snprintf(tried, sizeof tried, " (%lld edit%s tried)",
+		    num(ev, "tried"), num(ev, "tried") == 1 ? "" : "s");
 	printed(p, ev, str(ev, "worker"), "%s: %s%s%s%s", str(ev, "label"),
 	    str(ev, "verdict"), *str(ev, "reason") != '\0' ? ", " : "",
 	    str(ev, "reason"), tried);
@@ -420,6 +421,27 @@ goes_on(const char *status)
 	    strcmp(status, "budget") == 0 || strcmp(status, "error") == 0;
 }
 
+/* No patch: where to look, and how to go on. What was asked for can't be asked
+ * for in other words by a resume. */
+static void
+put_next(struct plain *p, const json_t *ev)
+{
+	const char *run = str(ev, "run");
+
+	if (num(ev, "exit") == EXIT_USAGE)
+		printed(p, ev, "",
+		    "`foray show %s` shows the record; `foray run` with "
+		    "another -t (-k) starts anew",
+		    run);
+	else if (goes_on(str(ev, "status")))
+		printed(p, ev, "",
+		    "`foray show %s` shows what was tried, `foray resume %s` "
+		    "carries on",
+		    run, run);
+	else
+		printed(p, ev, "", "`foray show %s` shows what was tried", run);
+}
+
 static void
 on_run_finished(struct plain *p, const json_t *ev)
 {
@@ -450,10 +472,7 @@ on_run_finished(struct plain *p, const json_t *ev)
 		    "%s (`foray diff` shows it, `foray apply` applies it)",
 		    str(ev, "patch"));
 	else if (p->begun)
-		printed(p, ev, "", "`foray show %s` shows what was tried%s",
-		    str(ev, "run"),
-		    goes_on(str(ev, "status")) ? ", `foray resume` carries on"
-					       : "");
+		put_next(p, ev);
 }
 
 static void
