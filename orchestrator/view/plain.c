@@ -404,14 +404,15 @@ put_bill(struct plain *p, const json_t *ev, const json_t *usage)
 	double usd = json_real_value(json_object_get(usage, "cost_usd"));
 	double wall = json_real_value(json_object_get(ev, "wall_s"));
 	long long tokens = num(usage, "in_tokens") + num(usage, "out_tokens");
+	long long calls = num(usage, "calls");
 
 	if (tokens > 0 && usd == 0)
 		printed(p, ev, "",
-		    "%lld model calls, %lld tokens (price not known), %.1f s",
-		    num(usage, "calls"), tokens, wall);
+		    "%lld model call%s, %lld tokens (price not known), %.1f s",
+		    calls, calls == 1 ? "" : "s", tokens, wall);
 	else if (usd > 0)
-		printed(p, ev, "", "%lld model calls, $%.4f, %.1f s",
-		    num(usage, "calls"), usd, wall);
+		printed(p, ev, "", "%lld model call%s, $%.4f, %.1f s", calls,
+		    calls == 1 ? "" : "s", usd, wall);
 }
 
 static bool
