@@ -204,6 +204,10 @@ on_assigned(struct plain *p, const json_t *ev)
 		does(p, ev, "runs it in a fresh sandbox", "");
 	else if (strcmp(kind, "baseline") == 0)
 		does(p, ev, "runs the tests as they are", "");
+	/* No plan has shown what the person said. */
+	if (text_starts(str(ev, "label"), "hint-"))
+		printed(p, ev, "", "%s: %s", str(ev, "label"),
+		    str(ev, "hypothesis"));
 	if (strcmp(kind, "confirm") == 0)
 		plain_goes(p, time_of(ev), str(ev, "worker"),
 		    "runs it in a fresh sandbox");
