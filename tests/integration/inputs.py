@@ -46,7 +46,23 @@ def usage(box):
         r = box.do(*words)
         lib.equal(r.status, 2, " ".join(words[:1] + words[3:]), r)
         lib.check(part in r.err, "%s: the message has %r" % (words, part), r)
+    r = box.do("run", "-C", repo, "-m", "openai/gpt-4o", "--max-usd", "2",
+               env={"OPENAI_API_KEY": "sk-0123456789abcdef"})
+    lib.check(r.status == 2 and "settings.json" in r.err and
+              '{"providers":{"openai":{"models":{"gpt-4o":{"price":{"in":"USD",'
+              '"out":"USD"}}}}}}' in r.err, "no price: what to write", r)
+    keys = os.path.join(box.dir, "no-keys")
+    for make in (False, True):
+        if make:
+            os.mkdir(keys)
+        r = box.do("keys", "--keys", keys)
+        lib.check(r.status == 0 and "foray keys new NAME" in r.out,
+                  "no keys yet", r)
     lib.equal(box.runs(), [], "none of these is a run")
+    for option in ("--max-usd", "--max-tokens"):
+        r = box.run(repo, "-t", lib.SMALL_TEST, option, "1")
+        lib.check(r.status == 0 and r.err.count(option + ": the model is "
+                  "builtin") == 1, option + " of nothing is said", r)
 
 
 def nothing_to_do(box):
