@@ -97,9 +97,12 @@ list(const char *dir, const char *name unused_arg, const char *key unused_arg,
     struct err *e)
 {
 	struct curve_pair server;
+	char *secret = path_join(dir, "server.secret");
+	bool none = access(secret, F_OK) < 0 && errno == ENOENT;
 	int r;
 
-	if (access(dir, F_OK) < 0) {
+	free(secret);
+	if (none) {
 		(void)printf(
 		    "no keys in %s: foray keys new NAME makes them\n", dir);
 		return 0;

@@ -51,7 +51,7 @@ const struct cmd cmd_resume = {
 	    "                        as for run; to be said again\n" FLEET_HELP
 	    "      --json            one event a line on stdout\n\n"
 	    "What is finished is kept, what was answered is not asked again. "
-	    "A HINT is tried\nas one more hypothesis.\n",
+	    "A HINT is tried\nas one more hypothesis, first.\n",
 	.run = cmd_resume_main,
 };
 

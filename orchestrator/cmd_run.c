@@ -198,7 +198,7 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case 't':
 		if (arg[strspn(arg, " \t\n")] == '\0')
 			return err_set(
-			    e, ERR_USAGE, "-t: the command is empty");
+			    e, ERR_USAGE, "-t (--test): the command is empty");
 		return add_command(&o->tests, "-t", arg, e);
 	case 'k':
 		return add_command(&o->checks, "-k", arg, e);

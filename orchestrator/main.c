@@ -47,7 +47,7 @@ usage(FILE *out)
 		    "success), 1 no verified fix,\n2 usage, no tests, or "
 		    "tests already green, 3 a budget ended the run, 4 the "
 		    "sandbox\ncan't be set up here, 5 a provider, key or host "
-		    "failed for good,\n"
+		    "failed for good,\nor the answer could not be written, "
 		    "130 interrupted.\n",
 	    out);
 }
@@ -139,6 +139,11 @@ cmd_bad_option(const struct cmd *c, int opt, char **argv)
 
 	if (opt == ':')
 		return cmd_usage(c, "%s needs a value", name);
+	/* getopt knows it: what it refuses is the value. */
+	if (optopt != 0 && strncmp(argv[optind - 1], "--", 2) == 0 &&
+	    strchr(argv[optind - 1], '=') != NULL)
+		return cmd_usage(c, "%.*s takes no value",
+		    (int)strcspn(argv[optind - 1], "="), argv[optind - 1]);
 	return cmd_usage(c, "%s is no option of `foray %s`", name, c->name);
 }
 
@@ -160,7 +165,7 @@ cmd_limit(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case CMD_MAX_USD:
 		return num_usd(arg, "--max-usd", &o->max_micro, e);
 	default:
-		r = num_u64(arg, 1, RUN_MAX_WORKERS, "-n", &n, e);
+		r = num_u64(arg, 1, RUN_MAX_WORKERS, "-n (--workers)", &n, e);
 		if (r == 0)
 			o->workers = (unsigned)n;
 		return r;
@@ -206,16 +211,53 @@ reader_is_gone(void)
 	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR) != 0;
 }
 
-/* An answer that could not be written was not given. */
+/* An answer that could not be written was not given; but a fix that a run has
+ * found is found: it is kept, and stderr names it. */
 static int
-finish(int status)
+finish(const struct cmd *c, int status)
 {
-	if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
-		if (!reader_is_gone())
-			log_error("stdout: the answer could not be written");
-		return EXIT_FATAL;
-	}
-	return status;
+	bool found = c == &cmd_run || c == &cmd_resume || c == &cmd_replay;
+
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || status != 0 ||
+	    reader_is_gone())
+		return status;
+	log_error("stdout: the answer could not be written");
+	return found ? status : EXIT_FATAL;
+}
+
+/* Is it one letter too many, too few, another one, or two in the wrong order?
+ */
+static bool
+is_slip(const char *word, const char *right)
+{
+	size_t a = strlen(word), b = strlen(right), i = 0, k = 0;
+
+	while (word[i] != '\0' && word[i] == right[i])
+		i++;
+	while (k < a - i && k < b - i && word[a - 1 - k] == right[b - 1 - k])
+		k++;
+	a -= i + k;
+	b -= i + k;
+	return (a <= 1 && b <= 1) ||
+	    (a == 2 && b == 2 && word[i] == right[i + 1] &&
+		word[i + 1] == right[i]);
+}
+
+static int
+no_command(const char *name)
+{
+	size_t i;
+
+	(void)fprintf(stderr, "foray: there is no command \"%s\"", name);
+	for (i = 0; i < nitems(commands); i++)
+		if (commands[i]->purpose != NULL &&
+		    is_slip(name, commands[i]->name)) {
+			(void)fprintf(
+			    stderr, "; is it \"%s\"?", commands[i]->name);
+			break;
+		}
+	(void)fputs("\n`foray --help` lists them\n", stderr);
+	return EXIT_USAGE;
 }
 
 /* /proc/PID/environ shows the memory that the kernel filled at our start, and
@@ -270,9 +312,7 @@ main(int argc, char **argv)
 	}
 	for (i = 0; i < nitems(commands); i++)
 		if (strcmp(argv[1], commands[i]->name) == 0)
-			return finish(commands[i]->run(argc - 1, argv + 1));
-	(void)fprintf(stderr,
-	    "foray: there is no command \"%s\"\n`foray --help` lists them\n",
-	    argv[1]);
-	return EXIT_USAGE;
+			return finish(
+			    commands[i], commands[i]->run(argc - 1, argv + 1));
+	return no_command(argv[1]);
 }

@@ -412,6 +412,8 @@ load_file(const char *path, const char *name, unsigned depth,
 	r = file_read(path, false, &b, e);
 	if (r == -ENOENT && name != NULL)
 		r = not_found(name, e);
+	else if (r == -ENOENT)
+		r = err_set(e, ERR_NOTFOUND, "there is no profile %s", path);
 	else if (r < 0)
 		(void)err_prefix(e, "profile %s", path);
 	else

@@ -219,8 +219,10 @@ fault_from_curl(struct fault *f, int code, const char *text)
 	*f = (struct fault){ 0 };
 	if (code == CURLE_OK)
 		return;
-	if (text == NULL || text[0] == '\0')
+	if (text == NULL || text[0] == '\0' || strstr(what, text) != NULL)
 		fault_set(f, curl_kind((CURLcode)code), "%s", what);
+	else if (strstr(text, what) != NULL)
+		fault_set(f, curl_kind((CURLcode)code), "%s", text);
 	else
 		fault_set(f, curl_kind((CURLcode)code), "%s (%s)", text, what);
 }

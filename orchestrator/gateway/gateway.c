@@ -342,6 +342,7 @@ on_lost(void *ctx, const struct usage *u, uint64_t micro)
 	struct err e;
 
 	price_spend(&s, u, micro);
+	s.calls = 1; /* what has used tokens was a call */
 	if (record(c, "lost", NULL, &s, &a, &e) < 0) {
 		g->ops.failed(g->ops.ctx, &e);
 		return false;

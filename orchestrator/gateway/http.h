@@ -73,5 +73,7 @@ void http_cancel(struct http_call *c);
 int http_url_check(const char *url, bool plain, struct err *e);
 /* Is its host this machine: localhost, 127.x.x.x, [::1]? */
 bool http_url_loopback(const char *url);
+/* Its host alone, escaped for a person. Yours; NULL: there is none. */
+char *http_url_host(const char *url);
 
 #endif

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 
+#include "common/text.h"
 #include "orchestrator/gateway/http.h"
 
 struct url {
@@ -58,6 +59,21 @@ http_url_loopback(const char *url)
 
 	url_clear(&u);
 	return r;
+}
+
+char *
+http_url_host(const char *url)
+{
+	struct url u;
+	char *host = NULL;
+	struct buf b;
+
+	buf_init(&b, 1024);
+	if (url_read(url, &u) && text_escape(&b, u.host, strlen(u.host)) == 0)
+		host = buf_detach(&b, NULL);
+	buf_clear(&b);
+	url_clear(&u);
+	return host;
 }
 
 int

@@ -108,8 +108,9 @@ is_spent(const struct ledger *l)
 {
 	const struct spend *s = &l->spent;
 
-	return (l->max_tokens != 0 &&
-		   s->in_tokens + s->out_tokens >= l->max_tokens) ||
+	return (l->max_calls != 0 && s->calls >= l->max_calls) ||
+	    (l->max_tokens != 0 &&
+		s->in_tokens + s->out_tokens >= l->max_tokens) ||
 	    (l->max_micro != 0 && s->micro >= l->max_micro);
 }
 

@@ -307,6 +307,10 @@ read_url(struct endpoint *m, const struct maker *maker, const json_t *provider,
 	    (r = find_base(maker, provider, use_env, &base, &env, e)) < 0)
 		return in_part(e, r, m->provider, "");
 	/* Anthropic's base URL has no version in it, OpenAI's has. */
+	m->url_from = env != NULL ? xstrdup(env)
+	    : json_object_get(provider, "base_url") != NULL
+	    ? xasprintf("providers.%.80s.base_url", m->provider)
+	    : xstrdup(maker->url_env);
 	path = xasprintf("%s%s", m->dialect == &dialect_anthropic ? "/v1" : "",
 	    m->dialect->path);
 	m->url = join_url(base, path);
@@ -344,6 +348,11 @@ read_key(struct endpoint *m, const struct maker *maker, const json_t *provider,
 	if (env == NULL && command == NULL && maker != NULL)
 		env = maker->key_env;
 	key = env != NULL ? key_env(env) : NULL;
+	if (key == NULL && command != NULL)
+		m->key_from =
+		    xasprintf("providers.%.80s.key_command", m->provider);
+	else if (env != NULL)
+		m->key_from = xstrdup(env);
 	if (key != NULL)
 		return key_copy(key, strlen(key), env, &m->key, &m->key_len, e);
 	if (command != NULL)
@@ -535,6 +544,8 @@ model_clear(struct endpoint *m)
 	free(m->model);
 	free(m->url);
 	free(m->effort);
+	free(m->key_from);
+	free(m->url_from);
 	*m = (struct endpoint){ 0 };
 }
 

@@ -40,6 +40,9 @@ struct endpoint {
 	const struct dialect *dialect;
 	char *key; /* NULL: the server needs none; mlock'ed where possible */
 	size_t key_len;
+	/* Where they come from, for a person: "OPENAI_API_KEY",
+	 * "providers.x.base_url". key_from is NULL when none is asked for. */
+	char *key_from, *url_from;
 	uint64_t context;    /* tokens of the window; 0: not known */
 	uint64_t max_output; /* tokens asked for a reply */
 	char *effort;

@@ -16,6 +16,7 @@
 #define TOTAL_MS 1800000 /* of a reply: comments are bytes too */
 #define TOKEN_BYTES 3    /* of a reply that nobody counted */
 #define EMPTY_RETRIES 2
+#define SLOW_MS 15000 /* of silence, until it is said that it is waited for */
 
 static size_t
 prompt_bytes(const struct provider_ask *q)
@@ -117,6 +118,9 @@ on_attempt(void *ctx, struct attempt *t)
 		lost = used(a, &t->reply);
 	}
 	a->running = false;
+	loop_del(s->loop, a->slow);
+	a->slow = NULL;
+	s->told &= !begun;
 	gate_leave(s->gate, fine);
 	attempt_clear(t);
 	if (answer.message != NULL)
@@ -182,6 +186,28 @@ send_request(struct ask *a, struct err *e)
 	return r;
 }
 
+/* Once for all that wait, until something comes. */
+static void
+on_slow(void *ctx)
+{
+	struct ask *a = ctx;
+	struct server *s = a->s;
+	struct log_ids old;
+	char *host;
+
+	a->slow = NULL;
+	if (a->attempt.begun || s->told)
+		return;
+	s->told = true;
+	host = http_url_host(s->ep->url);
+	log_ids_get(&old);
+	log_ids_set(&a->ids);
+	log_info("%s: waiting for an answer of %s, for %d s so far", s->name,
+	    host != NULL ? host : "its server", SLOW_MS / 1000);
+	log_ids_set(&old);
+	free(host);
+}
+
 /* The gate has let it in. */
 static void
 on_go(void *ctx)
@@ -213,8 +239,10 @@ on_go(void *ctx)
 		return;
 	}
 	a->requests++;
-	if ((r = send_request(a, &e)) == 0)
+	if ((r = send_request(a, &e)) == 0) {
+		a->slow = gate_timer(s->gate, SLOW_MS, on_slow, a);
 		return;
+	}
 	a->requests--;
 	fault_set(&why, r == ERR_LIMIT ? FAULT_OVERFLOW : FAULT_REQUEST, "%s",
 	    e.text);

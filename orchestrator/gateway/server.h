@@ -32,6 +32,7 @@ struct server {
 	char *name;
 	char cache_key[32];                           /* "": not sent */
 	uint64_t retries, requests[PROVIDER_CLASSES]; /* for server_state() */
+	bool told;                                    /* that nothing comes */
 	void (*planned)(void *ctx, const struct fault *why, uint64_t ms);
 	void *planned_ctx;
 };
@@ -44,6 +45,7 @@ struct ask {
 	struct gate_wait wait;
 	struct attempt attempt;
 	struct loop_watch *sleep;
+	struct loop_watch *slow; /* it is told that nothing comes */
 	bool running;
 	bool telling, gone; /* q.lost is being called; cancelled from in it */
 	size_t bytes;       /* of the prompt */

@@ -6,6 +6,7 @@
 
 #include "common/log.h"
 #include "common/loop.h"
+#include "orchestrator/gateway/remedy.h"
 #include "orchestrator/gateway/server.h"
 
 #define MAX_WAIT_MS 60000
@@ -39,6 +40,7 @@ ask_free(struct ask *a)
 	TAILQ_REMOVE(&s->asks, a, entry);
 	gate_drop(s->gate, &a->wait);
 	loop_del(s->loop, a->sleep);
+	loop_del(s->loop, a->slow);
 	if (a->running) {
 		attempt_clear(&a->attempt);
 		gate_leave(s->gate, false);
@@ -68,6 +70,7 @@ ask_fail(struct ask *a, const struct fault *why)
 	struct provider_answer answer = { .fault = *why };
 
 	fault_scrub(answer.fault.text, a->s->ep->key);
+	remedy_add(&answer.fault, a->s->ep);
 	ask_done(a, &answer);
 }
 

@@ -123,6 +123,32 @@ add_short(struct buf *b, const char *s, size_t len)
 	(void)buf_adds(b, n < len ? "...`" : "`");
 }
 
+#define SHORT 3 /* bytes that alone tell nobody where they are */
+
+/* "insert `=`" into what? What comes or goes is so little that the words on
+ * both sides of it belong to it. */
+static void
+around(const char *old, size_t old_len, const char *text, size_t len,
+    size_t bytes, size_t *pre, size_t *post)
+{
+	size_t a = *pre, z = *post;
+
+	if (bytes > SHORT || memchr(text + a, '\n', len - a - z) != NULL ||
+	    memchr(old + a, '\n', old_len - a - z) != NULL)
+		return;
+	while (a > 0 && !word_is_char(old[a - 1]) && old[a - 1] != '\n')
+		a--;
+	while (a > 0 && word_is_char(old[a - 1]))
+		a--;
+	while (z > 0 && !word_is_char(old[old_len - z]) &&
+	    old[old_len - z] != '\n')
+		z--;
+	while (z > 0 && word_is_char(old[old_len - z]))
+		z--;
+	*pre = a;
+	*post = z;
+}
+
 /* "`a` -> `b`" for the middle that differs, grown to whole words. */
 static void
 describe(struct cand *c, const char *old, size_t old_len, const char *text,
@@ -142,6 +168,11 @@ describe(struct cand *c, const char *old, size_t old_len, const char *text,
 		post--;
 	c->changed = (uint16_t)(count_tokens(old + pre, old_len - pre - post) +
 	    count_tokens(text + pre, len - pre - post));
+	if (old_len - pre - post == 0)
+		around(old, old_len, text, len, len - pre - post, &pre, &post);
+	else if (len - pre - post == 0)
+		around(
+		    old, old_len, text, len, old_len - pre - post, &pre, &post);
 	buf_init(&b, 1024);
 	if (old_len - pre - post == 0) {
 		(void)buf_adds(&b, "insert ");

@@ -80,7 +80,7 @@ const struct repair_op repair_ops[] = {
 	    CODE, 1, op_callee },
 	{ "like with like", "a missing clause", "compares another member, too",
 	    { 5.7f, 5.7f, 1.8f, 1.8f }, NOT_SH, CODE, 1, op_like_with_like },
-	{ "sibling name", "a function's name", "takes a sibling function",
+	{ "sibling name", "a function's name", "takes a related name instead",
 	    { 5.2f, 1.4f, 1.4f, 1.4f }, NOT_SH, CODE, 1, op_sibling },
 	{ "absent value", "how a missing value is told from an empty one",
 	    "asks whether a value is there, not whether it is true",

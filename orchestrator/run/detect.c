@@ -77,7 +77,7 @@ python(const struct strv *files)
 }
 
 /* Tests that are functions, or that import pytest, are nothing to unittest. */
-static bool
+static const char *
 looks_pytest(const char *dir, const struct strv *files)
 {
 	size_t i, n = 0;
@@ -90,23 +90,33 @@ looks_pytest(const char *dir, const struct strv *files)
 			continue;
 		n++;
 		if (mentions(dir, files, f, "import pytest") ||
-		    mentions(dir, files, f, "from pytest") ||
-		    mentions(dir, files, f, "\ndef test_"))
-			return true;
+		    mentions(dir, files, f, "from pytest"))
+			return "a test file that imports pytest";
+		if (mentions(dir, files, f, "\ndef test_"))
+			return "tests that are functions";
 	}
-	return false;
+	return NULL;
 }
 
-static bool
+/* What says that the tests are for pytest; NULL: nothing does. Static. */
+static const char *
 wants_pytest(const char *dir, const struct strv *files)
 {
-	return looks_pytest(dir, files) || strv_has(files, "pytest.ini") ||
-	    any(files, "conftest.py", no_hidden) ||
-	    mentions(dir, files, "pyproject.toml", "pytest") ||
-	    mentions(dir, files, "setup.cfg", "pytest") ||
-	    mentions(dir, files, "tox.ini", "pytest") ||
-	    mentions(dir, files, "requirements.txt", "pytest") ||
-	    mentions(dir, files, "requirements-dev.txt", "pytest");
+	static const char *const named[] = { "pyproject.toml", "setup.cfg",
+		"tox.ini", "requirements.txt", "requirements-dev.txt" };
+	static const char *const why[] = { "pytest in pyproject.toml",
+		"pytest in setup.cfg", "pytest in tox.ini",
+		"pytest in requirements.txt",
+		"pytest in requirements-dev.txt" };
+
+	if (strv_has(files, "pytest.ini"))
+		return "pytest.ini";
+	if (any(files, "conftest.py", no_hidden))
+		return "conftest.py";
+	for (size_t i = 0; i < nitems(named); i++)
+		if (mentions(dir, files, named[i], "pytest"))
+			return why[i];
+	return looks_pytest(dir, files);
 }
 
 static bool
@@ -187,10 +197,10 @@ detect_tests(const char *dir, const char *name, const struct strv *files,
 {
 	bool py = any(files, "test_*.py", no_hidden) ||
 	    any(files, "*_test.py", no_hidden);
+	const char *why;
 
-	if (py && wants_pytest(dir, files))
-		return found(ret, ret_why, "pytest's configuration",
-		    python(files), " -m pytest -v");
+	if (py && (why = wants_pytest(dir, files)) != NULL)
+		return found(ret, ret_why, why, python(files), " -m pytest -v");
 	/* Without __init__.py the directory of the tests is itself the top. */
 	if (any(files, "tests/test_*.py", NULL) &&
 	    !strv_has(files, "tests/__init__.py"))

@@ -19,6 +19,25 @@
 #define CONTEXT_DEFAULT 128000
 #define NOTES_MAX 32768
 
+/* With what is to be written where. */
+static int
+no_price(const struct endpoint *m, struct err *e)
+{
+	json_t *j = json_pack("{s:{s:{s:{s:{s:{s:s, s:s}}}}}}", "providers",
+	    m->provider, "models", m->model, "price", "in", "USD", "out",
+	    "USD");
+	char *text = json_text(j);
+
+	(void)err_set(e, ERR_USAGE,
+	    "--max-usd: the price of %.80s/%.200s is not known. Name it, in "
+	    "dollars for a million tokens (numbers for \"USD\"): %.600s, or "
+	    "use --max-tokens",
+	    m->provider, m->model, text);
+	free(text);
+	json_decref(j);
+	return settings_in(e, ERR_USAGE);
+}
+
 int
 models_find(struct run *r, struct err *e)
 {
@@ -64,10 +83,13 @@ models_find(struct run *r, struct err *e)
 	    : xasprintf("%s/%s", r->endpoint->provider, r->endpoint->model);
 	if (r->o.max_micro != 0 && r->endpoint != NULL &&
 	    !r->endpoint->price.known)
-		return err_set(e, ERR_USAGE,
-		    "--max-usd: the price of %s is not known: name it in the "
-		    "settings (providers.%s.models), or use --max-tokens",
-		    r->model, r->endpoint->provider);
+		return no_price(r->endpoint, e);
+	if (r->endpoint == NULL && r->o.max_micro != 0)
+		settings_note("--max-usd: the model is builtin, which costs "
+			      "nothing: it limits nothing");
+	if (r->endpoint == NULL && r->o.max_tokens != 0)
+		settings_note("--max-tokens: the model is builtin, which uses "
+			      "no tokens: it limits nothing");
 	return 0;
 }
 

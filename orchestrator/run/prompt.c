@@ -268,6 +268,10 @@ prompt_task(const struct run *r, const struct subtask *t)
 {
 	struct buf b;
 
+	/* What may be written for it can be missing yet. */
+	if (t->kind == KIND_BASELINE && r->o.task != NULL &&
+	    strcmp(r->model, "builtin") != 0)
+		return xasprintf("Task: %s\n", r->o.task);
 	if (t->kind == KIND_BASELINE || t->kind == KIND_VERIFY ||
 	    t->kind == KIND_CONFIRM)
 		return xstrdup("");

@@ -353,21 +353,28 @@ on_row(const struct store_row *row, void *ctx)
 	return 0;
 }
 
-/* The person's words are one more hypothesis. */
+/* The person's words are one more hypothesis, and the first to be tried. */
 static void
 add_hint(struct run *r)
 {
 	char *label;
 	size_t n = 1;
-	const struct subtask *t;
+	struct subtask *t, *hint;
 
 	if (r->o.hint == NULL)
 		return;
 	TAILQ_FOREACH (t, &r->subtasks, entry)
 		n += t->kind == KIND_EXPLORE && text_starts(t->label, "hint-");
 	label = xasprintf("hint-%zu", n);
-	(void)sched_add(r, KIND_EXPLORE, label, label, r->o.hint, NULL, 0);
+	hint = sched_add(r, KIND_EXPLORE, label, label, r->o.hint, NULL, 0);
 	free(label);
+	TAILQ_FOREACH (t, &r->subtasks, entry)
+		if (t->kind == KIND_EXPLORE && t->state == SUBTASK_WAITING)
+			break;
+	if (t != hint) {
+		TAILQ_REMOVE(&r->subtasks, hint, entry);
+		TAILQ_INSERT_BEFORE(t, hint, entry);
+	}
 }
 
 int

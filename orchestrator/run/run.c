@@ -452,18 +452,10 @@ open_run(struct run *r, struct err *e)
 /* What was asked for was wrong, before anything was done: nothing is left that
  * a later command could take for the latest run. */
 static bool
-never_was(const struct run *r, int rc)
+never_was(const struct run *r)
 {
-	char *opts;
-	bool begun;
-
-	if (rc >= 0 || r->exit != EXIT_USAGE || r->o.tool != NULL ||
-	    r->o.resume != NULL)
-		return false;
-	opts = store_get(r->store, "opts");
-	begun = opts != NULL;
-	free(opts);
-	return !begun;
+	return r->exit == EXIT_USAGE && r->o.tool == NULL &&
+	    r->o.resume == NULL && r->next_worker == 0;
 }
 
 int
@@ -503,7 +495,7 @@ run_main(const struct run_opts *opts, struct tool_result *tool)
 	ret = r.exit;
 	if (r.plain == NULL && r.exit != EXIT_FIXED)
 		log_error("%s", r.why);
-	if (never_was(&r, rc))
+	if (never_was(&r))
 		unused = xstrdup(store_dir(r.store));
 out:
 	clear(&r);

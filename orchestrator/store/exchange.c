@@ -152,7 +152,7 @@ int
 store_spend(struct store *s, const char *subtask, struct spend *ret)
 {
 	sqlite3_stmt *st = store_prepare(s,
-	    "SELECT sum(status='ok'), sum(in_tokens), sum(out_tokens),"
+	    "SELECT sum(status IN ('ok', 'lost')), sum(in_tokens), sum(out_tokens),"
 	    " sum(cached_tokens), sum(cache_write_tokens),"
 	    " sum(reasoning_tokens), sum(micro) FROM exchange"
 	    " WHERE subtask=?1 OR (?1 IS NULL AND subtask NOT IN"

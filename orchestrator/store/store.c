@@ -292,7 +292,7 @@ int
 store_open_path(const char *path, struct store **ret, struct err *e)
 {
 	struct store *s = xcalloc(1, sizeof *s);
-	char *real = realpath(path, NULL);
+	char *real = realpath(path, NULL), *db = NULL;
 	struct stat st;
 	int r;
 
@@ -303,8 +303,15 @@ store_open_path(const char *path, struct store **ret, struct err *e)
 	}
 	s->dir = S_ISDIR(st.st_mode) ? xstrdup(real) : path_dir(real);
 	s->id = xstrdup(path_base(s->dir));
-	r = open_db(s, false, false, e);
+	db = path_join(s->dir, "run.db");
+	if (access(db, F_OK) < 0 && errno == ENOENT)
+		r = err_set(e, ERR_NOTFOUND,
+		    "%s: no directory of a run: there is no run.db in it",
+		    path);
+	else
+		r = open_db(s, false, false, e);
 out:
+	free(db);
 	free(real);
 	if (r < 0) {
 		store_close(s);

@@ -11,6 +11,7 @@
 #include "common/num.h"
 #include "common/tests_reason.h"
 #include "common/text.h"
+#include "orchestrator/run/run.h"
 #include "orchestrator/view/plain_priv.h"
 
 /* of the failing tests' output */
@@ -203,6 +204,10 @@ on_assigned(struct plain *p, const json_t *ev)
 		does(p, ev, "runs it in a fresh sandbox", "");
 	else if (strcmp(kind, "baseline") == 0)
 		does(p, ev, "runs the tests as they are", "");
+	/* No plan has shown what the person said. */
+	if (text_starts(str(ev, "label"), "hint-"))
+		printed(p, ev, "", "%s: %s", str(ev, "label"),
+		    str(ev, "hypothesis"));
 	if (strcmp(kind, "confirm") == 0)
 		plain_goes(p, time_of(ev), str(ev, "worker"),
 		    "runs it in a fresh sandbox");
@@ -286,8 +291,8 @@ on_summary(struct plain *p, const json_t *ev)
 	if (strcmp(str(ev, "kind"), "explore") != 0)
 		return;
 	if (num(ev, "tried") > 0)
-		(void)snprintf(tried, sizeof tried, " (%lld edits tried)",
-		    num(ev, "tried"));
+		(void)snprintf(tried, sizeof tried, " (%lld edit%s tried)",
+		    num(ev, "tried"), num(ev, "tried") == 1 ? "" : "s");
 	printed(p, ev, str(ev, "worker"), "%s: %s%s%s%s", str(ev, "label"),
 	    str(ev, "verdict"), *str(ev, "reason") != '\0' ? ", " : "",
 	    str(ev, "reason"), tried);
@@ -403,14 +408,15 @@ put_bill(struct plain *p, const json_t *ev, const json_t *usage)
 	double usd = json_real_value(json_object_get(usage, "cost_usd"));
 	double wall = json_real_value(json_object_get(ev, "wall_s"));
 	long long tokens = num(usage, "in_tokens") + num(usage, "out_tokens");
+	long long calls = num(usage, "calls");
 
 	if (tokens > 0 && usd == 0)
 		printed(p, ev, "",
-		    "%lld model calls, %lld tokens (price not known), %.1f s",
-		    num(usage, "calls"), tokens, wall);
+		    "%lld model call%s, %lld tokens (price not known), %.1f s",
+		    calls, calls == 1 ? "" : "s", tokens, wall);
 	else if (usd > 0)
-		printed(p, ev, "", "%lld model calls, $%.4f, %.1f s",
-		    num(usage, "calls"), usd, wall);
+		printed(p, ev, "", "%lld model call%s, $%.4f, %.1f s", calls,
+		    calls == 1 ? "" : "s", usd, wall);
 }
 
 static bool
@@ -418,6 +424,27 @@ goes_on(const char *status)
 {
 	return strcmp(status, "interrupted") == 0 ||
 	    strcmp(status, "budget") == 0 || strcmp(status, "error") == 0;
+}
+
+/* No patch: where to look, and how to go on. What was asked for can't be asked
+ * for in other words by a resume. */
+static void
+put_next(struct plain *p, const json_t *ev)
+{
+	const char *run = str(ev, "run");
+
+	if (num(ev, "exit") == EXIT_USAGE)
+		printed(p, ev, "",
+		    "`foray show %s` shows the record; `foray run` with "
+		    "another -t (-k) starts anew",
+		    run);
+	else if (goes_on(str(ev, "status")))
+		printed(p, ev, "",
+		    "`foray show %s` shows what was tried, `foray resume %s` "
+		    "carries on",
+		    run, run);
+	else
+		printed(p, ev, "", "`foray show %s` shows what was tried", run);
 }
 
 static void
@@ -450,10 +477,7 @@ on_run_finished(struct plain *p, const json_t *ev)
 		    "%s (`foray diff` shows it, `foray apply` applies it)",
 		    str(ev, "patch"));
 	else if (p->begun)
-		printed(p, ev, "", "`foray show %s` shows what was tried%s",
-		    str(ev, "run"),
-		    goes_on(str(ev, "status")) ? ", `foray resume` carries on"
-					       : "");
+		put_next(p, ev);
 }
 
 static void

@@ -116,6 +116,16 @@ def said_of_nothing(box):
             err = p.communicate()[1].decode()
             lib.check(said in err if said else err == "",
                       "a full disk is said, a closed pipe is not", err)
+    small = box.repo("unheard", lib.SMALL)
+    with open("/dev/full", "wb") as full:
+        for args, out, status, said in (
+                (["run", "-C", small, "-t", lib.SMALL_TEST], full, 0, True),
+                (["run", "-C", small, "-t", lib.SMALL_TEST], write, 0, False),
+                (["diff"], full, 5, True), (["diff"], write, 0, False)):
+            p = box.popen(["foray"] + args, stdout=out, stderr=subprocess.PIPE)
+            err = p.communicate()[1].decode()
+            lib.equal((p.returncode, "could not be written" in err),
+                      (status, said), "%s, unheard" % args[0], err)
     os.close(write)
     r = box.do("run", "-C", box.repo("hosts", lib.SMALL), "-t", "true",
                "--allow-net", "http://foo")

@@ -36,10 +36,15 @@ def out_of_time(box):
     lib.check("never began" in again.err, "resumed: which, is said", again)
     lib.equal(again.status, 3, "resumed: the end", again)
     begun = [e for e in again.all("assigned") if e["kind"] == "explore"]
+    hinted = box.do("resume", "--json", "-n", "1", "--max-time", "20s",
+                    again.finished["run"], "it is the sign", timeout=60)
+    lib.equal([e["label"] for e in hinted.all("assigned")
+               if e["kind"] == "explore"][:1], ["hint-1"],
+              "resumed: a hint comes first", hinted)
     lib.check(begun and again.seconds > 2, "resumed: it goes on", again)
     show = box.do("show", again.finished["run"])
     times = [x for x in show.out.split("\n") if x.startswith("time ")]
-    lib.check(len(times) == 1 and times[0].endswith(" in all, resumed 1 time"),
+    lib.check(len(times) == 1 and times[0].endswith(" in all, resumed 2 times"),
               "resumed: one time is shown", show)
     lib.equal([x for x in show.out.split("\n") if x != x.rstrip()], [],
               "show: no line ends with blanks")

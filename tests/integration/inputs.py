@@ -20,6 +20,22 @@ def usage(box):
             (["run", "-C", repo, "-m", "nosuch/model"], "builtin"),
             (["run", "-C", repo, "-t", ""], "-t"),
             (["run", "-C", repo, "-t"], "t needs a value"),
+            (["run", "-C", repo, "--workers=2x"], "--workers"),
+            (["run", "-C", repo, "--all=yes"], "--all takes no value"),
+            (["run", "-C", repo, "--json=yes"], "--json takes no value"),
+            (["run", "-C", repo, "--nosuch=1"], "--nosuch=1 is no option"),
+            (["rum"], 'is it "run"?'),
+            (["aplpy"], 'is it "apply"?'),
+            (["replay", "/etc"], "no directory of a run"),
+            (["run", "-C", repo, "--profile", "nope"], "'nope'"),
+            (["run", "-C", repo, "--profile", "./nope.json"], "./nope.json"),
+            (["run", "-C", repo, "-t", lib.SMALL_TEST, "--protect", "nope.c"],
+             "nope.c"),
+            (["run", "-C", repo, "-t", lib.SMALL_TEST, "--label", "a=b"],
+             "--label"),
+            (["run", "-C", repo, "-t", lib.SMALL_TEST, "--listen",
+              "tcp://127.0.0.1:1", "--insecure-loopback", "--allow-net",
+              "example.org"], "--allow-net"),
             (["run", "-C", "/nowhere/at/all"], "/nowhere/at/all"),
             (["run", "-C", repo + "/max.sh"], "max.sh"),
             (["run", "-C", "/"], "whole file system"),
@@ -30,7 +46,23 @@ def usage(box):
         r = box.do(*words)
         lib.equal(r.status, 2, " ".join(words[:1] + words[3:]), r)
         lib.check(part in r.err, "%s: the message has %r" % (words, part), r)
+    r = box.do("run", "-C", repo, "-m", "openai/gpt-4o", "--max-usd", "2",
+               env={"OPENAI_API_KEY": "sk-0123456789abcdef"})
+    lib.check(r.status == 2 and "settings.json" in r.err and
+              '{"providers":{"openai":{"models":{"gpt-4o":{"price":{"in":"USD",'
+              '"out":"USD"}}}}}}' in r.err, "no price: what to write", r)
+    keys = os.path.join(box.dir, "no-keys")
+    for make in (False, True):
+        if make:
+            os.mkdir(keys)
+        r = box.do("keys", "--keys", keys)
+        lib.check(r.status == 0 and "foray keys new NAME" in r.out,
+                  "no keys yet", r)
     lib.equal(box.runs(), [], "none of these is a run")
+    for option in ("--max-usd", "--max-tokens"):
+        r = box.run(repo, "-t", lib.SMALL_TEST, option, "1")
+        lib.check(r.status == 0 and r.err.count(option + ": the model is "
+                  "builtin") == 1, option + " of nothing is said", r)
 
 
 def nothing_to_do(box):
@@ -101,6 +133,23 @@ MAKE = {
               "\tputs(bad ? \"not ok 1\" : \"ok 1\");\n\treturn bad;\n}\n",
     "Makefile": "check: t\n\t./t\nt: top.c test.c\n"
                 "\tcc -o $@ top.c test.c\n"}
+
+
+def not_collected(box):
+    """Modules that the tests ask for and Python does not find."""
+    files = {"shop/__init__.py": "", "shop/cart.py": "def n(a):\n    return a\n",
+             "tests/test_cart.py": "from shop import cart\n\n"
+                                   "def test_n():\n    assert cart.n(1) == 2\n"}
+    if not shutil.which("pytest", path=box.env["PATH"]):
+        return
+    r = box.run(box.repo("uncollected", files), "-t", "pytest")
+    reason = str(r.finished.get("reason"))
+    lib.check(r.status == 2 and "PYTHONPATH=. pytest" in reason and
+              not r.all("planned"), "not on the path: said at the start", r)
+    r = box.run(box.repo("bad-import", dict(files, **{
+        "shop/cart.py": "import shopp\n\ndef n(a):\n    return a\n"})), "-t",
+        "PYTHONPATH=. pytest", "--max-time", "5s")
+    lib.check(r.status != 2, "a bug in a source file is looked for", r)
 
 
 def detected(box):
@@ -314,7 +363,7 @@ def no_space(box):
         lib.equal(lib.mounts(), before, what + " is full: no mount is left")
 
 
-ALL = (usage, nothing_to_do, detected, no_git, odd_names, many_files, links_out,
+ALL = (usage, nothing_to_do, not_collected, detected, no_git, odd_names, many_files, links_out,
        submodule, worktree, subdirectory, hanging, much_output, hostile_tests,
        spent, no_space)
 for one in ALL:

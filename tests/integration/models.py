@@ -2,6 +2,7 @@
 """Whole runs with a model behind each of the three APIs: plain, with faults on
 a fifth of all replies, over budget, killed and resumed, replayed offline."""
 import glob
+import http.server
 import json
 import os
 import socket
@@ -276,6 +277,51 @@ def no_server(box):
               "a key and no model: the choices", r)
 
 
+class Nonsense(http.server.BaseHTTPRequestHandler):
+    """A server that is none of a model's."""
+    asked = 0
+
+    def do_POST(self):
+        Nonsense.asked += 1
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", "14")
+        self.end_headers()
+        self.wfile.write(b"hello nonsense")
+
+    def log_message(self, *args):
+        pass
+
+
+def nonsense(box):
+    """What can't be read is charged: its tokens and its calls alike."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Nonsense)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    lib.write(os.path.join(box.home, ".config/foray/settings.json"), json.dumps(
+        {"providers": {"odd": {"api": "openai-chat", "max_retries": 1,
+                               "base_url": "http://127.0.0.1:%d/v1" %
+                               server.server_port}}}))
+    repo = box.repo("nonsense", lib.SMALL)
+    for limit, status, calls in ((["--max-tokens", "900000"], 5, 2),
+                                 (["--max-tokens", "900000", "--max-calls",
+                                   "1"], 3, 1)):
+        Nonsense.asked = 0
+        r = box.run(repo, "-t", lib.SMALL_TEST, "-m", "odd/m", "--no-builtin",
+                    "--topology", "single", *limit)
+        usage = r.finished.get("usage", {})
+        lib.equal((r.status, usage.get("calls"), Nonsense.asked),
+                  (status, calls, calls), "nonsense: calls", r)
+        lib.check(usage.get("in_tokens", 0) > 0, "nonsense: tokens", r)
+        if status == 5:
+            lib.check("providers.odd.base_url" in r.text,
+                      "nonsense: which server it is", r)
+            show = box.do("show", r.finished["run"])
+            lib.check("calls    2\n" in show.out, "nonsense: on record", show)
+    server.shutdown()
+    server.server_close()
+
+
 def within(box, what, value, limit, most, spent):
     """32 workers at once pass a limit by one request at most: a prompt of some
     thousand tokens and 1000 of output."""
@@ -520,7 +566,8 @@ def memory(box):
               "memory: it is when it was read")
 
 
-ALL = (sessions, fleets, tls, canary, refused_key, no_server, budget_usd,
+ALL = (sessions, fleets, tls, canary, refused_key, no_server, nonsense,
+       budget_usd,
        budget_tokens, replayed, resumed, effects, wordless, reviewed, raised,
        overrun, memory)
 QUICK = [one for one in ALL

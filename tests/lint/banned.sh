@@ -15,4 +15,9 @@ for f in $(find common proto sandbox worker orchestrator -name '*.c' \
 	[ "$first" = '#include "common/compat.h"' ] ||
 		{ echo "$f: the first include must be common/compat.h"; status=1; }
 done
+# groff puts the closing quotes of such a line at its end.
+if grep -nE '^\.[A-Z][a-z]q (Ql|Dq|Sq) .* No ' orchestrator/foray.1 worker/host/foray-host.8; then
+	echo 'man pages: .Po, .Ql on a line of its own, .Pc'
+	status=1
+fi
 exit $status

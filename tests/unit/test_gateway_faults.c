@@ -287,6 +287,10 @@ test_errors_in_streams(void **state unused_arg)
 	fault_from_curl(&f, CURLE_PEER_FAILED_VERIFICATION, "self-signed");
 	assert_int_equal(f.kind, FAULT_TLS);
 	assert_false(fault_retryable(f.kind));
+	fault_from_curl(&f, CURLE_COULDNT_CONNECT,
+	    "Failed to connect to h port 9: Couldn't connect to server");
+	assert_string_equal(f.text,
+	    "Failed to connect to h port 9: Couldn't connect to server");
 	fault_from_curl(&f, CURLE_OK, NULL);
 	assert_int_equal(f.kind, FAULT_NONE);
 }

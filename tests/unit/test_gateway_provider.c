@@ -5,6 +5,8 @@
  */
 #include "common/compat.h"
 
+#include <sys/mman.h>
+
 #include <setjmp.h>
 
 #include <cmocka.h>
@@ -635,6 +637,68 @@ test_other_retries(void **state unused_arg)
 	check_error(&b, NULL, "rate_limited");
 }
 
+/* What to do is said, by the names of the sources alone. */
+static void
+test_remedy(void **state unused_arg)
+{
+	static const struct {
+		unsigned status;
+		bool key;
+		const char *says;
+	} rows[] = {
+		{ 401, true, "no (the key is that of X_KEY)" },
+		{ 401, false, "no (no key was sent: X_KEY is not set)" },
+		{ 404, true, "no (-m names the model, X_URL the server)" },
+		{ 400, true, "HTTP 400: no" },
+	};
+	struct bed b;
+	size_t len;
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		bed_open(&b, &dialect_chat);
+		b.ep->key_from = xstrdup("X_KEY");
+		b.ep->url_from = xstrdup("X_URL");
+		if (!rows[i].key) {
+			free(b.ep->key);
+			b.ep->key = NULL;
+			b.ep->key_len = 0;
+		}
+		bed_reply(&b.server, rows[i].status, "",
+		    "{\"error\":{\"message\":\"no\"}}");
+		bed_go(&b, 1, 100);
+		len = strlen(b.a[0].fault.text);
+		assert_true(len >= strlen(rows[i].says));
+		assert_string_equal(
+		    b.a[0].fault.text + len - strlen(rows[i].says),
+		    rows[i].says);
+		bed_close(&b);
+	}
+}
+
+/* A server that takes the request and is silent: that is said, once. */
+static void
+test_silent(void **state unused_arg)
+{
+	int fd = memfd_create("log", MFD_CLOEXEC);
+	char said[4096] = "", *at;
+	struct bed b;
+
+	assert_true(fd >= 0);
+	bed_open(&b, &dialect_chat);
+	bed_raw(&b.server, "")->after = AFTER_STALL;
+	b.ep->idle_ms = 1500;
+	b.ep->max_retries = 1;
+	log_set_fd(fd);
+	bed_go(&b, 2, 100);
+	log_set_fd(STDERR_FILENO);
+	assert_true(pread(fd, said, sizeof said - 1, 0) > 0);
+	at = strstr(said, "waiting for an answer of 127.0.0.1");
+	assert_non_null(at);
+	assert_null(strstr(at + 1, "waiting for an answer"));
+	(void)close(fd);
+	bed_close(&b);
+}
+
 /* Complete, but the server holds the connection; in single bytes. */
 static void
 test_good_streams(void **state unused_arg)
@@ -1014,6 +1078,8 @@ main(void)
 		cmocka_unit_test(test_overflow_here),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_anthropic),
+		cmocka_unit_test(test_remedy),
+		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_lost_budget),
 		cmocka_unit_test(test_giants),

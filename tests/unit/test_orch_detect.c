@@ -105,10 +105,51 @@ test_rows(void **state unused_arg)
 		one(&rows[i]);
 }
 
+/* The reason is the one that there is. */
+static void
+test_why(void **state unused_arg)
+{
+	static const struct {
+		const char *name, *text, *why;
+	} of[] = {
+		{ "test_a.py", "import pytest\n",
+		    "a test file that imports pytest" },
+		{ "test_a.py", "import a\n\ndef test_x():\n    pass\n",
+		    "tests that are functions" },
+		{ "pytest.ini", "[pytest]\n", "pytest.ini" },
+		{ "tox.ini", "[pytest]\n", "pytest in tox.ini" },
+	};
+
+	for (size_t i = 0; i < nitems(of); i++) {
+		char dir[] = "/tmp/foray-detect-XXXXXX", *path;
+		struct strv files = { 0 }, found = { 0 };
+		const char *why = NULL;
+		struct err e;
+
+		assert_non_null(mkdtemp(dir));
+		path = path_join(dir, of[i].name);
+		assert_int_equal(
+		    file_write(path, of[i].text, strlen(of[i].text), 0644, &e),
+		    0);
+		if (i >= 2)
+			strv_add(&files, "test_a.py");
+		strv_add(&files, of[i].name);
+		strv_sort(&files);
+		assert_int_equal(
+		    detect_tests(dir, ".", &files, &found, &why, &e), 0);
+		assert_string_equal(why, of[i].why);
+		strv_clear(&files);
+		strv_clear(&found);
+		(void)path_rmtree(dir, NULL);
+		free(path);
+	}
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_why) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,6 +184,53 @@ test_terminal(void **state unused_arg)
 	(void)close(master);
 }
 
+/* How to go on: where it helps, with the run's name; and what else to do. */
+static void
+test_next(void **state unused_arg)
+{
+	static const struct {
+		const char *status, *exit, *says;
+		bool resume;
+	} rows[] = {
+		{ "error", "2", "`foray run` with another -t (-k)", false },
+		{ "error", "5", "`foray resume R-1` carries on", true },
+		{ "budget", "3", "`foray resume R-1` carries on", true },
+		{ "unfixed", "1", "`foray show R-1`", false },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		struct plain *p = begin();
+		char *ev = xasprintf("{\"run\":\"R-1\",\"status\":\"%s\","
+				     "\"exit\":%s,\"reason\":\"it is so\"}",
+		    rows[i].status, rows[i].exit);
+
+		event(p, "assigned", 1,
+		    "{\"worker\":\"w1\",\"kind\":\"baseline\",\"label\":\"\"}");
+		event(p, "host_up", 1, "{\"host\":\"local\"}");
+		event(p, "run_finished", 2, ev);
+		(void)fflush(out);
+		assert_non_null(strstr(text, rows[i].says));
+		assert_int_equal(
+		    strstr(text, "foray resume") != NULL, rows[i].resume);
+		free(ev);
+		end(p);
+	}
+}
+
+/* One is no plural. */
+static void
+test_one_edit(void **state unused_arg)
+{
+	struct plain *p = begin();
+
+	event(p, "summary", 1,
+	    "{\"worker\":\"w1\",\"kind\":\"explore\",\"label\":\"H1\","
+	    "\"verdict\":\"fixed\",\"tried\":1}");
+	(void)fflush(out);
+	assert_non_null(strstr(text, "(1 edit tried)"));
+	end(p);
+}
+
 int
 main(void)
 {
@@ -191,6 +238,8 @@ main(void)
 		cmocka_unit_test(test_goes_on),
 		cmocka_unit_test(test_snapshot),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_next),
+		cmocka_unit_test(test_one_edit),
 		cmocka_unit_test(test_terminal),
 	};
 

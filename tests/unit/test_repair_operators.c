@@ -776,6 +776,32 @@ test_inert(void **state)
 	none("a.py", "");
 }
 
+/* "insert `=`" tells nobody where. */
+static void
+test_words(void **state)
+{
+	static const char text[] = "def f(a, b):\n    if a < b:\n"
+				   "        return 1\n    return a <= 2\n";
+	struct source *s = source_create("a.py", text, strlen(text));
+	struct cands c = { 0 };
+	bool in = false, out = false;
+
+	(void)state;
+	repair_generate(&c, &s, 1, 0, NULL);
+	for (size_t i = 0; i < c.n; i++) {
+		const char *w = c.v[i].what;
+
+		in |= strcmp(w, "`a < b` -> `a <= b`") == 0;
+		out |= strcmp(w, "`a <= 2` -> `a < 2`") == 0;
+		if (strcmp(w, "insert `=`") == 0 ||
+		    strcmp(w, "delete `=`") == 0)
+			fail_msg("%s", w);
+	}
+	assert_true(in && out);
+	cands_clear(&c);
+	source_free(s);
+}
+
 static void
 test_no_duplicates(void **state)
 {
@@ -837,6 +863,7 @@ main(void)
 		cmocka_unit_test(test_all_operators),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_inert),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_no_duplicates),
 		cmocka_unit_test(test_large),
 	};

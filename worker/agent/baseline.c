@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "worker/agent/agent.h"
 #include "worker/agent/baseline.h"
+#include "worker/agent/collect.h"
 #include "worker/agent/command.h"
 #include "worker/agent/exec.h"
 #include "worker/agent/output.h"
@@ -29,7 +30,13 @@ has_trouble(struct agent *a, const char *verdict, const struct test_run *t)
 	for (i = 0; i < t->n; i++) {
 		why = test_command_trouble(a->task->tests.v[i], &t->v[i]);
 		if (why == NULL)
+			why = collect_trouble(a->task->tests.v[i], &t->v[i],
+			    a->cfg.root, a->cfg.workdir,
+			    msg_str(a->task->prompt)[0] != '\0');
+		if (why == NULL)
 			continue;
+		why = collect_offer(why, a->task->tests.v[i], &t->v[i],
+		    strv_getenv(&a->cfg.inner.env, "PATH"));
 		(void)output_add(&a->out.output, buf_str(&t->v[i].output),
 		    t->v[i].output.len, OUTPUT_MAX);
 		agent_end(a, verdict, "%s", why);
