@@ -211,9 +211,9 @@ ENDS = [
 ROWS = COMMENTS + NAMES + READ + FILES + CHANGED + ENDS
 
 
-def warned(name, tree, warns, *acts):
-    return {"name": name, "tree": tree, "acts": list(acts), "has": [],
-            "warns": warns}
+def warned(name, tree, warns, *acts, **more):
+    return dict({"name": name, "tree": tree, "acts": list(acts), "has": [],
+                 "warns": warns}, **more)
 
 
 WARNED = [
@@ -230,5 +230,6 @@ WARNED = [
            *app("import os\n", "    if os.path.exists('tests/test_app.py'):\n"
                 "        return 6\n" + BODY)),
     warned("only-exit", "c-mute", "exit status",
-           edit("parse.c", "*s < '9'", "*s <= '9'")),
+           edit("parse.c", "*s < '9'", "*s <= '9'"),
+           test="make check >/dev/null 2>&1"),
 ]
