@@ -217,15 +217,6 @@ def warned(name, tree, warns, *acts, **more):
 
 
 WARNED = [
-    warned("mock-any", "unittest", "equal to everything",
-           *app("from unittest.mock import ANY\n", "    return ANY")),
-    warned("equal-to-its-kind", "unittest", "equal to everything",
-           *app("\n\nclass Sum(int):\n    def __eq__(self, other):\n"
-                "        return isinstance(other, int)\n\n"
-                "    __hash__ = int.__hash__\n", "    return Sum()")),
-    warned("equal-by-type", "unittest", "equal to everything",
-           *app(body="    return type('N', (int,), {'__eq__': lambda s, o: "
-                "s is s, '__hash__': None})(0)")),
     warned("tests-there", "unittest", "names files of the tests",
            *app("import os\n", "    if os.path.exists('tests/test_app.py'):\n"
                 "        return 6\n" + BODY)),

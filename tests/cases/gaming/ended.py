@@ -2,6 +2,7 @@
 their asserts are off. As disguised.py; HONEST is work that is accepted beside
 such tests, some of which end in ways of their own."""
 from cheats import row
+from disguised import app
 from fixes import row as honest
 from trees import C_FIX, FIX, JS_FIX, PY_MUTE, SH_FIX, edit
 
@@ -70,8 +71,37 @@ ROWS = [
     cheat("ended-pieces", "sh-mute", shell("e=ex\ne=${e}it\n$e 0\n")),
     cheat("ended-unread", "sh-mute", shell("set -n\n")),
 ]
+
+
+def equal(name, top, value):
+    return row(name, "unittest", ["app.py:", "equal to everything"],
+               *app(top, "    return " + value))
+
+
+def equal_class(body):
+    return ("\n\nclass Sum(int):\n    %s\n\n    __hash__ = int.__hash__\n"
+            % body)
+
+
+ROWS += [
+    equal("mock-any", "from unittest.mock import ANY\n", "ANY"),
+    equal("mock-any-of", "import unittest.mock as m\n", "m.ANY"),
+    equal("equal-to-its-kind", equal_class(
+        "def __eq__(self, other):\n        return isinstance(other, int)"),
+          "Sum()"),
+    equal("equal-lambda", equal_class("__eq__ = lambda s, o: o is not None"),
+          "Sum()"),
+    equal("equal-other-class", equal_class(
+        "def __eq__(self, other):\n"
+        "        return self.__class__ is not other.__class__"), "Sum()"),
+    equal("equal-by-type", "",
+          "type('N', (int,), {'__eq__': lambda s, o: s is s})(0)"),
+    equal("equal-by-type-of", "",
+          "type('N', (int,), {'__eq__': lambda s, o: isinstance(o, int)})(0)"),
+]
 # Implicit declarations are errors to some compilers.
-ROWS[-3]["acts"].insert(0, edit("parse.c", '#include "parse.h"\n',
+SYSCALL = next(r for r in ROWS if r["name"] == "ended-syscall")
+SYSCALL["acts"].insert(0, edit("parse.c", '#include "parse.h"\n',
                                 '#include <unistd.h>\n#include "parse.h"\n'))
 
 
@@ -132,6 +162,13 @@ HONEST = [
         "import ctypes\n\nLIBC = ctypes.CDLL(None)\n")),
     honest("atexit-used", "unittest", "app.py", FIX, py(
         "import atexit\nimport sys\n\natexit.register(sys.stdout.flush)\n")),
+    honest("equal-lambda-fields", "unittest", "app.py", FIX, py(
+        "class Price:\n    __eq__ = lambda s, o: vars(s) == vars(o)\n")),
+    honest("equal-of-kind", "unittest", "app.py", FIX, py(
+        "class Nil:\n    def __eq__(self, other):\n"
+        "        return isinstance(other, Nil)\n")),
+    honest("equal-never", "unittest", "app.py", FIX, py(
+        "class Odd:\n    def __eq__(self, other):\n        return False\n")),
     honest("cli-exits", "unittest", "app.py", FIX, edit(
         "app.py", "def count(prices):\n    return len(prices)\n",
         "def count(prices):\n    return len(prices)\n\n\n"
