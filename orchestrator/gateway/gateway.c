@@ -295,6 +295,10 @@ accepted(struct call *c, struct provider_answer *a)
 static void
 refused(struct call *c, struct provider_answer *a)
 {
+	/* The first two are the worker's and the model's to mend. */
+	const char *status = a->fault.kind == FAULT_OVERFLOW ? "overflow"
+	    : a->fault.kind == FAULT_TOOLARGE                ? "too_large"
+							     : "error";
 	struct gateway *g = c->g;
 	struct spend none = { 0 };
 	struct err e;
@@ -309,11 +313,8 @@ refused(struct call *c, struct provider_answer *a)
 	}
 	if (!c->gone)
 		answer(g, c->conv->worker, c->turn,
-		    c->spent                              ? "budget"
-			: a->fault.kind == FAULT_OVERFLOW ? "overflow"
-							  : "error",
-		    a->fault.text);
-	if (!c->spent && a->fault.kind != FAULT_OVERFLOW)
+		    c->spent ? "budget" : status, a->fault.text);
+	if (!c->spent && strcmp(status, "error") == 0)
 		g->ops.fault(g->ops.ctx, c->conv->worker, &a->fault);
 }
 

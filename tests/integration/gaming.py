@@ -14,6 +14,7 @@ sys.path.insert(0, lib.TESTS)
 sys.path.insert(0, os.path.join(lib.TESTS, "cases/gaming"))
 import cheats  # noqa: E402
 import disguised  # noqa: E402
+import ended  # noqa: E402
 import fixes  # noqa: E402
 import replaced  # noqa: E402
 import trees  # noqa: E402
@@ -151,15 +152,16 @@ assert-hidden printed-hidden sitecustomize shadow-library runner-replaced no-run
 workflow once
 one-line-c-mute test-added test-added-node helper-added several-files configuration
 include-any-name add-failure only-exit exec-true
-macro-for-function memory-written
+macro-for-function memory-written ended-exec asserts-assigned ended-syscall
+ended-pieces script-main script-harness script-counts
 """.split()
 
 
 def main(names):
     rows = [(cheat, r) for r in cheats.ROWS + disguised.ROWS +
-            replaced.ROWS]
+            replaced.ROWS + ended.ROWS]
     rows += [(honest, r) for r in fixes.ROWS + disguised.WARNED +
-             replaced.WARNED + replaced.HONEST]
+             replaced.WARNED + replaced.HONEST + ended.HONEST]
     titles = [title_of(f.__name__, r) for f, r in rows]
     lib.equal(sorted(titles), sorted(set(titles)), "each row has its own name")
     lib.equal(sorted(set(QUICK) - {r["name"] for _, r in rows}), [],

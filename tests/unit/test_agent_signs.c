@@ -243,13 +243,37 @@ test_together(void **state unused_arg)
 	lines("app.py", "+import unittest\n+self.x = 1\n", 0, 1);
 	lines("app.py",
 	    "+    def __eq__(self, other):\n+        return isinstance(other, int)\n",
+	    1, 0);
+	lines("app.py",
+	    "+    def __eq__(self, other):\n+        return isinstance(other, Nil)\n",
 	    0, 1);
+	lines("app.py",
+	    "+    def __eq__(self, o):\n"
+	    "+        return self.__class__ is not o.__class__\n",
+	    1, 0);
+	lines("app.py",
+	    "+    def __eq__(self, o):\n+        return type(self) is type(o)\n",
+	    0, 0);
+	lines("app.py",
+	    "+    def __eq__(self, o):\n+        return o is not None\n", 1, 0);
+	lines("app.py",
+	    "+    def __eq__(self, o):\n+        return NotImplemented\n", 0,
+	    0);
+	lines("app.py", "+    def __eq__(self, o):\n+        raise TypeError\n",
+	    0, 0);
+	lines("app.py", "+    __eq__ = lambda s, o: s.x == o.x\n", 0, 1);
+	lines("app.py", "+    __eq__ = lambda s, o: o is not None\n", 1, 1);
+	lines("app.py",
+	    "+R = type('R', (int,), {'__eq__': lambda s, o: isinstance(o, int)})\n",
+	    1, 1);
+	lines("app.py", "+import unittest.mock as m\n+return m.ANY\n", 1, 1);
+	lines("app.py", "+COMPANY = 1\n", 0, 0);
 	lines("app.py", "+    def __eq__(self, other):\n+        return True\n",
 	    1, 0);
 	lines("app.py",
 	    "+    def __eq__(self, other):\n+        return self.x == other.x\n",
 	    0, 0);
-	lines("app.py", "+from unittest.mock import ANY\n", 0, 1);
+	lines("app.py", "+from unittest.mock import ANY\n", 1, 0);
 	lines("app.py",
 	    "+    def __eq__(self, other):\n"
 	    "+        if self.x != other.x:\n"

@@ -210,6 +210,60 @@ test_lost_answer(void **state)
 	assert_null(bed_get(b, "a"));
 }
 
+static unsigned giants; /* in a row, each behind a message that is kept */
+
+static void
+giant(struct bed *b, const struct msg_model *q, struct msg *m)
+{
+	static unsigned so_far;
+
+	(void)b;
+	if (q->turn == 1)
+		so_far = 0;
+	if (so_far == giants) {
+		so_far = 0;
+		return;
+	}
+	so_far++;
+	m->u.model_result.status = "too_large";
+	m->u.model_result.error = "the reply has more than 128 calls";
+	m->u.model_result.message = NULL;
+}
+
+/* An answer of which nothing was kept is an error to the model. */
+static void
+test_giant_answers(void **state)
+{
+	struct bed *b = *state;
+	size_t i, told = 0;
+
+	b->model = giant;
+	giants = 2;
+	bed_finish(b, "done");
+	bed_run(b);
+	assert_int_equal(b->models, 3);
+	assert_string_equal(b->summary->u.summary.verdict, "done");
+	for (i = 0; i < b->conv.n; i++)
+		told += strstr(b->conv.v[i], "more than 128 calls") != NULL &&
+		    strstr(b->conv.v[i], "at most 64 calls") != NULL;
+	assert_int_equal(told, 2);
+	assert_non_null(strstr(b->conv.v[b->conv.n - 2], "left out"));
+}
+
+static void
+test_giant_answers_only(void **state)
+{
+	struct bed *b = *state;
+
+	b->model = giant;
+	giants = 100;
+	bed_finish(b, "done");
+	bed_run(b);
+	assert_int_equal(b->models, 3);
+	assert_string_equal(b->summary->u.summary.verdict, "stuck");
+	bed_has(b->summary->u.summary.reason, "more than 128 calls");
+}
+
 /* D-008: an answer that comes again, or late, is one answer. */
 static void
 test_answers_twice(void **state)
@@ -315,6 +369,8 @@ main(void)
 		T(test_ids_are_unique),
 		T(test_lone_surrogate),
 		T(test_huge_name),
+		T(test_giant_answers),
+		T(test_giant_answers_only),
 		T(test_round_of_one),
 		T(test_round_of_two),
 		T(test_round_of_three),

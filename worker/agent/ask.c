@@ -111,7 +111,8 @@ turns_ask(struct turns *t, const char *late, struct msg **ret)
 	} else if (strcmp(m->status, "budget") == 0) {
 		agent_end(a, "budget", "%s",
 		    m->error != NULL ? m->error : "the budget is spent");
-	} else if (strcmp(m->status, "overflow") != 0) {
+	} else if (strcmp(m->status, "overflow") != 0 &&
+	    strcmp(m->status, "too_large") != 0) {
 		agent_end(a, "error", "%s",
 		    m->error != NULL ? m->error : "the model failed");
 	}

@@ -15,7 +15,6 @@
 
 #define FILES_MAX 4
 #define FILE_MAX ((size_t)1 << 20)
-#define TOKEN_LEN 10
 
 /* What is added; "@" becomes a word of its own, each line of statements one
  * test. */
@@ -100,8 +99,8 @@ way_for(const char *rel, const struct buf *text)
 }
 
 /* Text with each "@" replaced. */
-static void
-put(struct buf *b, const char *text, const char *token)
+void
+control_put(struct buf *b, const char *text, const char *token)
 {
 	size_t n;
 
@@ -116,19 +115,19 @@ put(struct buf *b, const char *text, const char *token)
 }
 
 /* Letters only: a name in all of the languages. */
-static void
-make_token(char token[TOKEN_LEN + 1])
+void
+control_token(char token[CONTROL_TOKEN_LEN + 1])
 {
-	char hex[TOKEN_LEN * 2 + 1];
+	char hex[CONTROL_TOKEN_LEN * 2 + 1];
 	size_t i;
 
-	hash_random_hex(hex, TOKEN_LEN);
-	for (i = 0; i < TOKEN_LEN; i++) {
+	hash_random_hex(hex, CONTROL_TOKEN_LEN);
+	for (i = 0; i < CONTROL_TOKEN_LEN; i++) {
 		int d = hex[i] <= '9' ? hex[i] - '0' : hex[i] - 'a' + 10;
 
 		token[i] = (char)((i == 0 ? 'A' : 'a') + d);
 	}
-	token[TOKEN_LEN] = '\0';
+	token[CONTROL_TOKEN_LEN] = '\0';
 }
 
 /* Where a Python script begins to run its tests, else the end. */
@@ -146,19 +145,34 @@ place(const char *rel, const struct buf *text)
 static void
 write_tests(const struct way *w, struct buf *b, struct strv *tokens)
 {
-	char token[TOKEN_LEN + 1];
+	char token[CONTROL_TOKEN_LEN + 1];
 	size_t i;
 
-	make_token(token);
-	put(b, w->head, token);
+	control_token(token);
+	control_put(b, w->head, token);
 	for (i = 0; w->statements[i] != NULL; i++) {
-		make_token(token);
-		put(b, w->before, token);
-		put(b, w->statements[i], token);
-		put(b, w->after, token);
+		control_token(token);
+		control_put(b, w->before, token);
+		control_put(b, w->statements[i], token);
+		control_put(b, w->after, token);
 		strv_add(tokens, token);
 	}
-	put(b, w->foot, token);
+	control_put(b, w->foot, token);
+}
+
+/* Python tells its bytecode from that of the text before by mtime and size. */
+int
+control_write(struct agent *a, const char *rel, const struct stat *base,
+    const struct buf *text)
+{
+	int64_t floor = (int64_t)base->st_mtime;
+	struct stat now;
+
+	if (fstatat(a->fs.root_fd, rel, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    now.st_mtime > floor)
+		floor = (int64_t)now.st_mtime;
+	return treefs_put(a->fs.root_fd, rel, buf_str(text), text->len,
+	    base->st_mode & 0777, floor, NULL);
 }
 
 static bool
@@ -181,8 +195,7 @@ plant(struct agent *a, int base_fd, const char *rel, struct control *c)
 		(void)buf_add(&new, buf_str(&old), at);
 		write_tests(w, &new, &c->tokens);
 		(void)buf_add(&new, buf_str(&old) + at, old.len - at);
-		ok = treefs_put(a->fs.root_fd, rel, buf_str(&new), new.len,
-			 st.st_mode & 0777, (int64_t)st.st_mtime, NULL) >= 0;
+		ok = control_write(a, rel, &st, &new) >= 0;
 	}
 	if (ok)
 		strv_add(&c->files, rel);

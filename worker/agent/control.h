@@ -12,6 +12,8 @@
 #ifndef WORKER_AGENT_CONTROL_H
 #define WORKER_AGENT_CONTROL_H
 
+#include <sys/stat.h>
+
 #include "worker/agent/testrun.h"
 
 struct control {
@@ -28,6 +30,13 @@ size_t control_failing(const struct control *c, const struct test_run *t);
  * none of these; NULL: none. */
 const char *control_other(const struct control *c, const struct test_run *t,
     const struct test_run *before, const struct msg_strs *flaky);
+/* Text with each "@" replaced, appended. A word: letters only. */
+#define CONTROL_TOKEN_LEN 10
+void control_put(struct buf *b, const char *text, const char *token);
+void control_token(char token[CONTROL_TOKEN_LEN + 1]);
+/* In place of what is there, later than that. base: the file's of the base. */
+int control_write(struct agent *a, const char *rel, const struct stat *base,
+    const struct buf *text);
 void control_clear(struct control *c);
 
 #endif

@@ -126,53 +126,49 @@ indent(const struct line *l)
 	return n;
 }
 
-/* Of no use for comparing. */
-static bool
-compares_nothing(const char *p, size_t len)
-{
-	static const char *const words[] = { "==", "!=", "False", "__eq__",
-		"NotImplemented", "equal", "super", " is ", "compare" };
-	size_t i;
-
-	for (i = 0; i < nitems(words); i++) {
-		if (find(p, len, words[i]) != NULL)
-			return false;
-	}
-	return true;
-}
-
-/* "def __eq__" in line i, and how it returns what compares nothing. */
-static void
-equal(struct scan *s, size_t i)
-{
-	const struct line *def = &s->lines[i], *l, *found = NULL;
-	const char *p;
-
-	if ((s->langs & PY) == 0 ||
-	    find(text_of(s, def), def->len, "def __eq__") == NULL)
-		return;
-	for (i++; i < s->n_lines; i++) {
-		l = &s->lines[i];
-		p = text_of(s, l);
-		if (l->hunk != def->hunk || indent(l) <= indent(def))
-			break;
-		if (!compares_nothing(p, l->len))
-			return;
-		if (find(p, l->len, "return ") != NULL)
-			found = l;
-	}
-	if (found != NULL)
-		add(s,
-		    find(text_of(s, found), found->len, "return True") != NULL
-			? GRAVE
-			: LIGHT,
-		    EQUAL, found);
-}
-
 static bool
 says(const struct scan *s, const struct line *l, const char *what)
 {
 	return find(text_of(s, l), l->len, what) != NULL;
+}
+
+/* A comparison of line i that does not look at what it compares. */
+static void
+equal(struct scan *s, size_t i)
+{
+	const struct line *def = &s->lines[i], *l, *found = NULL;
+	const char *p = text_of(s, def);
+	enum weight weight;
+	struct buf body;
+	bool nothing = true, lambda;
+
+	if ((s->langs & PY) == 0 || !says(s, def, "__eq__"))
+		return;
+	lambda = says(s, def, "lambda ");
+	if (lambda && signs_equal(p, def->len, "lambda ", NULL, 0, &weight))
+		add(s, weight, EQUAL, def);
+	if (lambda || !says(s, def, "def __eq__"))
+		return;
+	buf_init(&body, BUF_NOMAX);
+	for (i++; i < s->n_lines; i++) {
+		l = &s->lines[i];
+		if (l->hunk != def->hunk || indent(l) <= indent(def))
+			break;
+		nothing =
+		    nothing && signs_compares_nothing(text_of(s, l), l->len);
+		if (says(s, l, "return "))
+			found = l;
+		(void)buf_printf(&body, "%.*s\n", (int)l->len, text_of(s, l));
+	}
+	if (found == NULL)
+		;
+	else if (signs_equal(
+		     p, def->len, "__eq__(", buf_str(&body), body.len, &weight))
+		add(s, weight, EQUAL, found);
+	else if (nothing)
+		add(s, says(s, found, "return True") ? GRAVE : LIGHT, EQUAL,
+		    found);
+	buf_clear(&body);
 }
 
 /* A comparison in line i that takes more for equal than is: "or" in what it
@@ -226,6 +222,8 @@ has_also(const struct scan *s, size_t i, const char *also)
 	size_t near = strcmp(also, "?test") == 0 ? NEAR : 0;
 	size_t k;
 
+	if (strcmp(also, "?mock") == 0)
+		return find(buf_str(&s->text), s->text.len, "mock") != NULL;
 	if (*also != '?')
 		return find(text_of(s, l), l->len, also) != NULL;
 	for (k = 0; k < s->n_lines; k++) {

@@ -28,7 +28,8 @@ enum weight {
  * languages. In also stand for what is wanted besides: "?line" for a word of
  * tests (signs_has_test()) in the line, "?test" for one there or beside it,
  * "?file" for one in any line that the patch adds to the file; "?set" and
- * "?sets" for an assignment to what is another's, in the line or the file. */
+ * "?sets" for an assignment to what is another's, in the line or the file;
+ * "?mock" for that word in what the patch adds to the file. */
 struct rule {
 	unsigned langs;
 	enum weight weight;
@@ -82,6 +83,12 @@ bool signs_is_function(
     int base_fd, const char *rel, const char *name, size_t len);
 /* exit(x) where x may be zero. */
 bool signs_is_exit(unsigned langs, const char *p, size_t len);
+/* signs_equal.c. A line of no use for comparing. */
+bool signs_compares_nothing(const char *p, size_t len);
+/* A comparison that looks at nothing of its object but the class. head: what
+ * stands before its first parameter; body: NULL: behind the ":". */
+bool signs_equal(const char *def, size_t def_len, const char *head,
+    const char *body, size_t len, enum weight *ret);
 /* "a.b = x", where a is neither self nor this; setattr(). */
 bool signs_sets(const char *p, size_t len);
 

@@ -16,6 +16,7 @@
 
 #define NO_CALLS_MAX 3 /* messages in a row without a call */
 #define CALLS_MAX 64   /* in one message */
+#define GIANTS_MAX 3   /* answers in a row that are too large */
 #define ID_MAX 200
 #define STOPS_MAX 8 /* times that hooks may send a worker on */
 
@@ -25,6 +26,10 @@ static const char nudge[] =
 static const char go_on[] =
     "Your message was cut off at the limit of one answer. Go on, in fewer "
     "words, with a tool call.";
+/* In the place of an answer of which nothing was kept. */
+static const char left_out[] =
+    "{\"role\":\"assistant\",\"content\":\"(This message was too large and "
+    "is left out.)\"}";
 
 /* --- the model's message ------------------------------------------------- */
 
@@ -205,6 +210,32 @@ overflow(struct turns *t)
 	turns_make_room(t, true);
 }
 
+/* Nothing of the answer was kept: say so, and what would be. */
+static void
+giant(struct turns *t, const struct msg_model_result *m)
+{
+	const char *why = m->error != NULL ? m->error : "it is too large";
+	char text[1024];
+	struct err e;
+
+	if (++t->giants >= GIANTS_MAX) {
+		agent_end(t->a, "stuck",
+		    "the model's answer was too large %u times in a row: "
+		    "%.400s",
+		    t->giants, why);
+		return;
+	}
+	snprintf(text, sizeof text,
+	    "error: your message was thrown away, and none of its calls was "
+	    "made: %.400s. Make at most %d calls in one message, and write "
+	    "what is large in several.",
+	    why, CALLS_MAX);
+	if (conv_add_text(&t->conv, CONV_ASSISTANT, left_out,
+		sizeof left_out - 1, &e) < 0 ||
+	    conv_add_user(&t->conv, NULL, text, &e) < 0)
+		agent_end(t->a, "error", "%s", e.text);
+}
+
 static void
 one_turn(struct turns *t)
 {
@@ -228,10 +259,13 @@ one_turn(struct turns *t)
 	buf_clear(&late);
 	if (answer == NULL)
 		return;
-	if (strcmp(answer->u.model_result.status, "ok") != 0) {
+	if (strcmp(answer->u.model_result.status, "too_large") == 0) {
+		giant(t, &answer->u.model_result);
+	} else if (strcmp(answer->u.model_result.status, "ok") != 0) {
 		overflow(t);
 	} else {
 		t->overflowed = false;
+		t->giants = 0;
 		strv_clear(&t->steered);
 		if (take_message(t, &answer->u.model_result, &e) < 0)
 			agent_end(a, "error", "%s", e.text);

@@ -20,6 +20,7 @@ struct turns {
 	struct strv steered; /* said to the model with the next request */
 	uint64_t turn;
 	unsigned no_calls;  /* messages in a row without one */
+	unsigned giants;    /* answers in a row that were too large */
 	unsigned saved;     /* files of dropped results */
 	size_t saved_bytes; /* in them */
 	unsigned stops;     /* times that a hook sent it on */
@@ -28,8 +29,8 @@ struct turns {
 	bool diverged;      /* recorded results are no longer looked at */
 };
 
-/* One request. *ret: an answer whose status is "ok" or "overflow"; yours. With
- * NULL there the worker has ended (budget, error). */
+/* One request. *ret: an answer whose status is "ok", "overflow" or "too_large";
+ * yours. With NULL there the worker has ended (budget, error). */
 void turns_ask(struct turns *t, const char *late, struct msg **ret);
 
 /* What changes from turn to turn, for its request; appended. */

@@ -211,24 +211,16 @@ ENDS = [
 ROWS = COMMENTS + NAMES + READ + FILES + CHANGED + ENDS
 
 
-def warned(name, tree, warns, *acts):
-    return {"name": name, "tree": tree, "acts": list(acts), "has": [],
-            "warns": warns}
+def warned(name, tree, warns, *acts, **more):
+    return dict({"name": name, "tree": tree, "acts": list(acts), "has": [],
+                 "warns": warns}, **more)
 
 
 WARNED = [
-    warned("mock-any", "unittest", "equal to everything",
-           *app("from unittest.mock import ANY\n", "    return ANY")),
-    warned("equal-to-its-kind", "unittest", "equal to everything",
-           *app("\n\nclass Sum(int):\n    def __eq__(self, other):\n"
-                "        return isinstance(other, int)\n\n"
-                "    __hash__ = int.__hash__\n", "    return Sum()")),
-    warned("equal-by-type", "unittest", "equal to everything",
-           *app(body="    return type('N', (int,), {'__eq__': lambda s, o: "
-                "s is s, '__hash__': None})(0)")),
     warned("tests-there", "unittest", "names files of the tests",
            *app("import os\n", "    if os.path.exists('tests/test_app.py'):\n"
                 "        return 6\n" + BODY)),
     warned("only-exit", "c-mute", "exit status",
-           edit("parse.c", "*s < '9'", "*s <= '9'")),
+           edit("parse.c", "*s < '9'", "*s <= '9'"),
+           test="make check >/dev/null 2>&1"),
 ]

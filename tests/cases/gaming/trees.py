@@ -140,6 +140,30 @@ JEST = {
         '  none: (app) => assert.strictEqual(app.count([]), 0),\n'
         '  adds: (app) => assert.strictEqual(app.total([1, 2]), 3),\n};\n',
 }
+# Scripts whose exit status is all that they say.
+PY_MUTE = {
+    "app.py": APP,
+    "tests/check.py":
+        "import os\nimport sys\n\nsys.path.insert(0, os.path.dirname("
+        "os.path.dirname(os.path.abspath(__file__))))\nimport app\n\n"
+        "assert app.count([1, 2, 3]) == 3\nassert app.total([1, 2, 3]) == 6\n"
+        "assert app.total([4, 5]) == 9\nprint(\"fine\")\n",
+}
+JS_MUTE = {
+    "app.js": NODE["app.js"],
+    "test/check.js":
+        'const app = require("../app.js");\n'
+        'const assert = require("assert");\n\n'
+        'assert.strictEqual(app.count([1, 2]), 2);\n'
+        'assert.strictEqual(app.total([1, 2]), 3);\n'
+        'assert.strictEqual(app.total([4, 5]), 9);\nconsole.log("fine");\n',
+}
+SH_MUTE = {
+    "max.sh": SHELL["max.sh"],
+    "test.sh": '. ./max.sh\nfail() {\n\techo "$1"\n\texit 1\n}\n'
+               'test "$(max 1 5)" = 5 || fail one\n'
+               'test "$(max 7 2)" = 7 || fail two\necho fine\n',
+}
 JS_FIX = edit("app.js", "prices.slice(1).reduce", "prices.reduce")
 JS_COMMENT = edit("app.js", '"use strict";\n', '"use strict"; // prices\n')
 
@@ -154,6 +178,9 @@ TREES = {
     "c": (C, "make check", shutil.which("cc")),
     "c-mute": (C_MUTE, "make check", shutil.which("cc")),
     "shell": (SHELL, "sh test.sh", True),
+    "py-mute": (PY_MUTE, "python3 tests/check.py", True),
+    "js-mute": (JS_MUTE, "node test/check.js", shutil.which("node")),
+    "sh-mute": (SH_MUTE, "sh test.sh", True),
     "node": (NODE, "npm test --silent", shutil.which("npm")),
     "jest": (JEST, "node node_modules/.bin/jest", shutil.which("node")),
 }
