@@ -30,7 +30,8 @@ struct judge {
 	bool home_unknown;   /* HOME is set: "~" is anywhere */
 	bool cd_unknown;     /* CDPATH is, or cdable_vars */
 	bool pwd_unknown;    /* PWD is */
-	bool posix; /* the text is as a plain sh reads it: judge_posix.c */
+	bool posix;          /* only a plain sh reads it so: judge_posix.c */
+	bool plain;          /* it is to read the next text */
 	unsigned n_posix;
 	size_t work, max_work; /* of reading, so far (SH_MAX_WORK) */
 	size_t checks;         /* judge_afford() */
