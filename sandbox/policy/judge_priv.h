@@ -270,6 +270,11 @@ bool special_cpio(const struct call *c);
 bool special_pax(const struct call *c);
 bool special_mount(const struct call *c);
 bool special_container(const struct call *c);
+/* judge_names.c: names with wildcards that find gives to its action, the word
+ * at end; room for as many as it has words. 0: they are not known. */
+size_t find_names(const struct call *c, size_t end, struct sh_word *ret);
+/* The same of what comes through the pipe. */
+size_t piped_names(struct piece *p, struct sh_word **ret);
 /* judge_special.c: programs with a grammar of their own. True: all is said. */
 bool piece_special(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);
@@ -313,6 +318,11 @@ enum reach {
 };
 void judge_reach(struct judge *j, enum rule_about about, unsigned how,
     const struct sh_word *target, const char *src, size_t len);
+/* Does a rule of that kind speak of it? Read covers grep too. */
+bool judge_speaks(const struct rule *x, enum rule_about about);
+/* judge_glob.c: may a name with wildcards be one that rules are against? */
+bool judge_may_meet(const struct judge *j, enum rule_about about, unsigned how,
+    const struct sh_word *w, const char *cwd);
 void judge_cd(struct judge *j, const struct sh_word *dir, bool replace);
 /* A clean absolute path; yours. */
 char *judge_path(const char *text, bool tilde, const char *cwd,

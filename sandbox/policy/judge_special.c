@@ -14,8 +14,11 @@
 static size_t
 find_exec(const struct call *c, size_t from)
 {
-	struct sh_word *a = judge_words(c->p->j, c->n - from);
+	struct sh_word *found = judge_words(c->p->j, c->n);
+	const size_t n_found = find_names(c, from - 1, found);
+	struct sh_word *a = judge_words(c->p->j, c->n - from + n_found);
 	size_t i, n = 0;
+	bool all = false;
 
 	for (i = from; i < c->n; i++) {
 		const char *s = c->w[i].text;
@@ -24,6 +27,12 @@ find_exec(const struct call *c, size_t from)
 		    (strcmp(s, "+") == 0 && i > from &&
 			strcmp(c->w[i - 1].text, "{}") == 0))
 			break;
+		if (strcmp(s, "{}") == 0 && n > 0 && n_found > 0 && !all) {
+			memcpy(a + n, found, n_found * sizeof *found);
+			n += n_found;
+			all = true;
+			continue;
+		}
 		a[n] = c->w[i];
 		if (strstr(s, "{}") != NULL) {
 			a[n].flags |= SH_COMPUTED | SH_QUOTED;

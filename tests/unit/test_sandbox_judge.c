@@ -230,6 +230,7 @@ static const struct row {
 #include "tests/unit/test_sandbox_judge_calm.h"
 #include "tests/unit/test_sandbox_judge_doubt.h"
 #include "tests/unit/test_sandbox_judge_files.h"
+#include "tests/unit/test_sandbox_judge_globs.h"
 #include "tests/unit/test_sandbox_judge_lost.h"
 #include "tests/unit/test_sandbox_judge_options.h"
 #include "tests/unit/test_sandbox_judge_plain.h"
