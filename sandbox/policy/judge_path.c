@@ -291,8 +291,10 @@ one_file(struct judge *j, enum rule_about about, unsigned how,
 		v = RULING_ASK;
 	if (v != RULING_ALLOW && !is_device(path)) {
 		(void)snprintf(why, sizeof why, "it %s %s%.200s: %s by %s (%s)",
-		    (how & REACH_RULES) != 0
-			? (how & REACH_MAYBE) != 0 ? "may reach" : "links to"
+		    (how & REACH_RULES) != 0      ? (how & REACH_MAYBE) != 0
+				 ? "may reach"
+				 : about == RULE_READ ? "reads or reaches"
+						      : "links to"
 			: about == RULE_READ      ? "reads"
 			: (how & REACH_TREE) != 0 ? "removes or replaces"
 						  : "writes",

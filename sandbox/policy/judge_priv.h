@@ -259,6 +259,10 @@ void view_fetch_option(struct view *v, const struct opt *t);
 void view_fetched(struct view *v, const struct sh_word *url);
 void view_local(struct view *v, const struct sh_word *url);
 void view_made(struct view *v, const struct sh_word *w);
+/* judge_named.c: a program of which nothing is known may read what it is given.
+ */
+void piece_may_read(
+    struct piece *p, const char *name, const struct sh_word *w, size_t n);
 void piece_unlisted(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);
 

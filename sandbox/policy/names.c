@@ -272,8 +272,9 @@ program_use(const char *operands, size_t k, size_t n)
 	for (i = 0; operands != NULL && i < nitems(rows); i++) {
 		if (strcmp(rows[i].how, operands) != 0)
 			continue;
+		/* One alone is both, or what an option says. */
 		if (k + 1 == n && rows[i].last != 0)
-			return rows[i].last;
+			return rows[i].last | (n == 1 ? rows[i].first : 0);
 		return k == 0 ? rows[i].first
 		    : k == 1  ? rows[i].second
 			      : rows[i].more;

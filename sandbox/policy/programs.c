@@ -499,7 +499,7 @@ static const struct program programs[] = {
 	{ "clang++", NULL, NULL, CC_FILES "-Xclang=Q -fpass-plugin=Q" },
 	{ "g++", NULL, NULL, CC_FILES "-specs=Q -wrapper=R" },
 	{ "gcc", NULL, NULL, CC_FILES "-specs=Q -wrapper=R" },
-	{ "as", NULL, NULL, "o=W -MD=W I=A" },
+	{ "as", NULL, "r", "o=W -MD=W I=A" },
 	{ "ld", NULL, "r",
 	    "o=W -plugin=Q -Map=W --Map=W --dependency-file=W --out-implib=W "
 	    "T=A L=A l=A m=A e=A" },

@@ -10,7 +10,7 @@
 GLOBS("wc -l src/*.c", "allow"), GLOBS("head db/*", "ask"),
     GLOBS("cat *", "ask"), GLOBS("cat *.c", "allow"), GLOBS("cat .*", "ask"),
     GLOBS("cat .e*", "ask"), GLOBS("cat .[a-z]*", "ask"),
-    GLOBS("cat ?env", "allow"), GLOBS("cat ?ecret.txt", "ask"),
+    GLOBS("cat ?env", "allow"), GLOBS("cat ?????t.txt", "ask"),
     GLOBS("cat s*", "ask"), GLOBS("cat *.txt", "ask"),
     GLOBS("cat [a-z]*.txt", "ask"), GLOBS("cat *.[ch]", "ask"),
     GLOBS("cat src/*.h", "allow"), GLOBS("cat */.env", "ask"),
