@@ -244,6 +244,7 @@ void piece_tmpdir(struct piece *p, const struct sh_word *w);
 bool special_mktemp(const struct call *c);
 bool special_java(const struct call *c);
 bool special_pytest(const struct call *c);
+bool special_cargo(const struct call *c);
 bool special_gdb(const struct call *c);
 void git_others(const struct call *c);
 /* judge_lost.c: work is thrown away. */

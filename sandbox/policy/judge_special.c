@@ -379,6 +379,7 @@ static const struct {
 	{ "podman", special_container },
 	{ "nerdctl", special_container },
 	{ "git", special_git },
+	{ "cargo", special_cargo },
 	{ "gdb", special_gdb },
 	{ "jar", special_tar },
 	{ "java", special_java },

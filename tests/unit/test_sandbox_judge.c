@@ -236,6 +236,7 @@ static const struct row {
 #include "tests/unit/test_sandbox_judge_plain.h"
 #include "tests/unit/test_sandbox_judge_reads.h"
 #include "tests/unit/test_sandbox_judge_rows.h"
+#include "tests/unit/test_sandbox_judge_starts.h"
 #include "tests/unit/test_sandbox_judge_tools.h"
 #include "tests/unit/test_sandbox_judge_tuned.h"
 #include "tests/unit/test_sandbox_judge_turns.h"
