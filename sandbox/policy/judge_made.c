@@ -306,6 +306,7 @@ piece_unlisted(
 	size_t i;
 
 	manager(p, name, w, n);
+	piece_builds(p, name, w, n);
 	for (i = 1; i < n; i++)
 		if (text_starts(w[i].text, "-Wl,") ||
 		    text_starts(w[i].text, "-Wp,") ||

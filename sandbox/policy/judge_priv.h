@@ -260,6 +260,11 @@ void view_fetch_option(struct view *v, const struct opt *t);
 void view_fetched(struct view *v, const struct sh_word *url);
 void view_local(struct view *v, const struct sh_word *url);
 void view_made(struct view *v, const struct sh_word *w);
+/* judge_build.c: options of builders and test runners. */
+void piece_builds(
+    struct piece *p, const char *name, const struct sh_word *w, size_t n);
+/* Does a variable of flags for a compiler let it run something? */
+bool flags_run(const char *name, const char *value);
 /* judge_named.c: a program of which nothing is known may read what it is given.
  */
 void piece_may_read(

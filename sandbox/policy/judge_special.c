@@ -207,6 +207,10 @@ special_cmake(const struct call *c)
 	for (i = 0; i < nitems(tools); i++) {
 		if (strcmp(tools[i].tool, c->w[2].text) != 0)
 			continue;
+		if (strcmp(tools[i].name, "env") == 0 ||
+		    strcmp(tools[i].name, "time") == 0)
+			piece_found(c->p, FIND_POWER, call_place(c, 2),
+			    "cmake -E %s, which starts others,", tools[i].tool);
 		a[n].text = (char *)(uintptr_t)tools[i].name;
 		a[n++].len = strlen(tools[i].name);
 		if (tools[i].option != NULL) {

@@ -227,6 +227,7 @@ static const struct row {
 	const char *deny, *ask, *allow, *def;
 	const char *command, *want;
 } rows[] = {
+#include "tests/unit/test_sandbox_judge_builds.h"
 #include "tests/unit/test_sandbox_judge_calm.h"
 #include "tests/unit/test_sandbox_judge_doubt.h"
 #include "tests/unit/test_sandbox_judge_files.h"
