@@ -299,9 +299,10 @@ judge_text(struct judge *j, const char *text, size_t len)
 {
 	struct scopes scopes = { 0 };
 	struct judge before = *j;
+	const bool plain = j->plain;
 	struct sh_script *s;
 	char why[300];
-	bool unread;
+	bool unread, other;
 	size_t i;
 
 	/* Texts in texts, made to be hard to read, must not hold up anyone. */
@@ -310,7 +311,8 @@ judge_text(struct judge *j, const char *text, size_t len)
 		    "commands in commands, too many to follow");
 		return;
 	}
-	s = sh_parse(text, len);
+	j->plain = false; /* not of the texts inside */
+	s = plain ? sh_parse_plain(text, len) : sh_parse(text, len);
 	j->work += len + s->work;
 	j->depth++;
 	j->script = s;
@@ -326,7 +328,9 @@ judge_text(struct judge *j, const char *text, size_t len)
 	scope_to(j, &scopes, 0);
 	free(scopes.v);
 	unread = s->error[0] != '\0';
-	if (unread && !j->posix && !j->only_known) {
+	other = !plain && s->bash_only;
+	/* A plain sh stops there. */
+	if (unread && !(plain && s->refused) && !j->only_known) {
 		(void)snprintf(why, sizeof why, "can't parse it: %s", s->error);
 		judge_part(j, text, len, RULING_ASK, NULL, LAYER_BUILTIN, why);
 	}
@@ -345,7 +349,7 @@ judge_text(struct judge *j, const char *text, size_t len)
 	j->functions_hold = before.functions_hold;
 	j->tainted = before.tainted;
 	j->depth = before.depth;
-	if (!unread)
+	if (other)
 		judge_posix(j, text, len);
 }
 

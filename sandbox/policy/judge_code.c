@@ -253,6 +253,22 @@ code_piped(struct piece *p, const char *name)
 		strings(&c, quotes[i], true);
 }
 
+static void
+code_commands(const struct code *c)
+{
+	const char *s, *end;
+
+	for (s = c->text; *s != '\0'; s++)
+		if ((*s == '"' || *s == '\'') &&
+		    (end = literal_end(s + 1, *s)) != NULL) {
+			char *text = xstrndup(s + 1, (size_t)(end - s) - 1);
+
+			piece_named(c->p, text, UNSPELLED);
+			free(text);
+			s = end;
+		}
+}
+
 void
 view_code(struct view *v, const struct sh_word *w, size_t at)
 {
@@ -261,6 +277,34 @@ view_code(struct view *v, const struct sh_word *w, size_t at)
 		piece_found(v->p, FIND_OPAQUE, at,
 		    "%s code that may run programs", v->prog->name);
 	v->writes |= code_files(v->p, v->prog->name, w->text);
+}
+
+/* cargo --config 'target.x.runner="COMMAND"': each of its strings may be. */
+bool
+special_cargo(const struct call *c)
+{
+	struct code code = { .p = c->p };
+	/* Before the verb, too. */
+	const struct sh_word *w = c->p->w + c->p->off;
+	const size_t n = c->p->n - c->p->off;
+
+	for (size_t i = 1; i < n; i++) {
+		const char *s = w[i].text, *eq = strchr(s, '=');
+
+		if (!text_starts(s, "--config"))
+			continue;
+		if (eq == NULL && i + 1 < n) {
+			s = w[i + 1].text;
+			eq = strchr(s, '=');
+		}
+		code.text = s;
+		code_commands(&code);
+		if (text_starts(s, "--config="))
+			eq = strchr(eq + 1, '=');
+		if (eq != NULL && strpbrk(eq + 1, "\"'") == NULL)
+			piece_named(c->p, eq + 1, UNSPELLED);
+	}
+	return false;
 }
 
 void

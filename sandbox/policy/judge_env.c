@@ -92,10 +92,18 @@ assign_is_dangerous(const char *text, char *name, size_t size)
 	static const char *const plain[] = { "", "cat", "true", "false", ":",
 		"less", "more", "cc", "gcc", "clang", "c++", "g++", "clang++",
 		"vi", "vim", "nano", "ld", "lld", "-FRX", "FRX", "0", "1", "2",
-		"/dev/null" };
+		"/dev/null", "off" };
 	size_t n = strcspn(text, "=+["), i;
 	const char *value = strchr(text, '=');
+	char low[64];
 
+	if (value != NULL && n < 64) {
+		(void)snprintf(low, sizeof low, "%.*s", (int)n, text);
+		if (flags_run(low, value + 1)) {
+			(void)snprintf(name, size, "%s", low);
+			return true;
+		}
+	}
 	if (value == NULL || !name_is_dangerous(text, n) ||
 	    is_tuning(text, n, value + 1))
 		return false;

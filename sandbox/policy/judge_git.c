@@ -179,6 +179,7 @@ static const struct {
 	const char *without; /* and one of these does not */
 } writers[] = {
 	{ "am", NULL, "--abort --quit --show-current-patch" },
+	{ "bisect", "start good bad new old skip reset replay run", NULL },
 	{ "checkout", "--pathspec-from-file -f --force -m --merge", NULL },
 	{ "checkout-index", "-a --all -fa -af --stdin -u", NULL },
 	{ "cherry-pick", NULL, "--abort --quit" },
@@ -217,18 +218,6 @@ has_word(const struct call *c, const char *list)
 	return false;
 }
 
-static void
-git_writes(const struct call *c)
-{
-	size_t i;
-
-	for (i = 0; i < nitems(writers); i++)
-		if (strcmp(writers[i].verb, c->w[1].text) == 0 &&
-		    (writers[i].with == NULL || has_word(c, writers[i].with)) &&
-		    !has_word(c, writers[i].without))
-			git_tree(c, RULE_EDIT);
-}
-
 /* Files without a dot in their names begin with a capital: Makefile. */
 static bool
 may_be_dir(const char *s)
@@ -238,6 +227,98 @@ may_be_dir(const char *s)
 	return *base == '\0' || strcmp(base, ".") == 0 ||
 	    strcmp(base, "..") == 0 ||
 	    (strchr(base, '.') == NULL && (*base < 'A' || *base > 'Z'));
+}
+
+/* "a.c" may be a branch, and hardly is. */
+static bool
+is_file_name(const char *s)
+{
+	const char *base = path_base(s), *dot = strrchr(base, '.');
+	size_t n = dot != NULL ? strlen(dot + 1) : 0;
+
+	return strcmp(s, ".") == 0 || strcmp(s, "..") == 0 ||
+	    text_ends(s, "/") ||
+	    (n > 0 && n <= 5 && (dot[1] < '0' || dot[1] > '9') &&
+		strchr(s, '~') == NULL && strchr(s, '^') == NULL &&
+		strchr(s, '@') == NULL);
+}
+
+/* Another commit's files take the place of those that are there; those of the
+ * same, where a branch begins. */
+static bool
+moves_on(const struct call *c)
+{
+	const bool switches = strcmp(c->w[1].text, "switch") == 0;
+	bool makes = false;
+	size_t n = 0, first = 0;
+	struct opts o;
+	struct opt t;
+
+	if (!switches && strcmp(c->w[1].text, "checkout") != 0)
+		return false;
+	opts_begin(&o,
+	    switches ? "c=A C=A --create=A --force-create=A --orphan=A"
+		     : "b=A B=A --orphan=A",
+	    c->w, c->n);
+	o.i = 2;
+	while (opts_next(&o, &t)) {
+		makes |= t.kind == OPT_VALUE;
+		if (t.kind == OPT_OPERAND || t.kind == OPT_COMPUTED)
+			first = n++ == 0 ? t.at : first;
+	}
+	if (n == 0)
+		return has_word(c, "--orphan") && switches;
+	for (size_t i = 2; i < c->n && !makes && !switches; i++)
+		if (strcmp(c->w[i].text, "--") == 0)
+			return i + 1 == c->n; /* else files */
+	/* "checkout COMMIT FILE..." */
+	if (switches || makes)
+		return true;
+	return n == 1 && !is_file_name(c->w[first].text);
+}
+
+/* What has changed is put away; of files that are named, behind "--" or not. */
+static void
+stashes(const struct call *c)
+{
+	static const char *const others[] = { "list", "show", "drop", "clear",
+		"create", "store" };
+	bool named = false;
+	struct opts o;
+	struct opt t;
+
+	if (c->n > 2 && text_is_one_of(c->w[2].text, others, nitems(others)))
+		return;
+	opts_begin(&o, "m=A --message=A --pathspec-from-file=A", c->w, c->n);
+	o.i = c->n > 2 && c->w[2].text[0] != '-' ? 3 : 2;
+	while (
+	    c->n > 2 && strcmp(c->w[2].text, "save") != 0 && opts_next(&o, &t))
+		if (t.kind == OPT_OPERAND || t.kind == OPT_COMPUTED) {
+			judge_reach(c->p->j, RULE_EDIT,
+			    REACH_BELOW |
+				(may_be_dir(t.value.text) ? REACH_ANY : 0),
+			    &t.value, c->p->src, c->p->src_len);
+			named = true;
+		}
+	if (!named)
+		git_tree(c, RULE_EDIT);
+}
+
+static void
+git_writes(const struct call *c)
+{
+	size_t i;
+
+	if (moves_on(c))
+		git_tree(c, RULE_EDIT);
+	if (strcmp(c->w[1].text, "stash") == 0)
+		stashes(c);
+
+	for (i = 0; i < nitems(writers); i++)
+		if (strcmp(writers[i].verb, c->w[1].text) == 0 &&
+		    (writers[i].with == NULL || has_word(c, writers[i].with)) &&
+		    !has_word(c, writers[i].without))
+			git_tree(c, RULE_EDIT);
 }
 
 /* What goes into the history can be read by whoever gets it. */

@@ -302,15 +302,20 @@ void
 piece_unlisted(
     struct piece *p, const char *name, const struct sh_word *w, size_t n)
 {
+	const struct program *prog;
 	size_t i;
 
 	manager(p, name, w, n);
+	piece_builds(p, name, w, n);
 	for (i = 1; i < n; i++)
 		if (text_starts(w[i].text, "-Wl,") ||
 		    text_starts(w[i].text, "-Wp,") ||
 		    text_starts(w[i].text, "-Wa,"))
 			handed_on(p, &w[i]);
-	if (program_find(name, n > 1 ? w[1].text : NULL) == NULL &&
-	    p->j->rules->blocks_edits)
+	prog = program_find(name, n > 1 ? w[1].text : NULL);
+	if (prog == NULL && p->j->rules->blocks_edits)
 		unknown(p, w, n);
+	if ((prog == NULL || prog->operands == NULL) &&
+	    p->j->rules->blocks_reads)
+		piece_may_read(p, name, w, n);
 }

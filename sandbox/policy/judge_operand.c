@@ -191,6 +191,10 @@ of_code(struct view *v, const struct sh_word *w, size_t k, bool reads)
 	else if (v->writes && v->coded)
 		judge_reach(v->p->j, RULE_EDIT, REACH_MAYBE | REACH_BELOW, w,
 		    v->p->src, v->p->src_len);
+	/* Those of a script: it is what a program is. */
+	if (!first && !v->coded && !reads)
+		judge_reach(v->p->j, RULE_READ, REACH_RULES, w, v->p->src,
+		    v->p->src_len);
 	if (first || (v->coded && reads))
 		judge_read(v->p->j, w, v->p->src, v->p->src_len);
 }

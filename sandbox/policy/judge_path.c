@@ -143,8 +143,8 @@ is_inside(
 }
 
 /* Which kinds of rules speak of it: Read covers grep too. */
-static bool
-speaks(const struct rule *x, enum rule_about about)
+bool
+judge_speaks(const struct rule *x, enum rule_about about)
 {
 	return x->about == about ||
 	    (about == RULE_GREP && x->about == RULE_READ);
@@ -167,7 +167,7 @@ judge_file(const struct rules *r, enum rule_about about, const char *path,
 		for (i = 0; i < r->n; i++) {
 			const struct rule *x = &r->v[i];
 
-			if (x->ruling != v || !speaks(x, about) ||
+			if (x->ruling != v || !judge_speaks(x, about) ||
 			    !rule_covers_path(x, path, where))
 				continue;
 			*rule = x->text;
@@ -213,7 +213,7 @@ judge_below(const struct rules *r, enum rule_about about, bool any,
 		for (i = 0; i < r->n; i++) {
 			const struct rule *x = &r->v[i];
 
-			if (x->ruling != v || !speaks(x, about) ||
+			if (x->ruling != v || !judge_speaks(x, about) ||
 			    (!(any && is_anywhere(x)) &&
 				!rule_lies_below(x, path, where)))
 				continue;
@@ -291,8 +291,10 @@ one_file(struct judge *j, enum rule_about about, unsigned how,
 		v = RULING_ASK;
 	if (v != RULING_ALLOW && !is_device(path)) {
 		(void)snprintf(why, sizeof why, "it %s %s%.200s: %s by %s (%s)",
-		    (how & REACH_RULES) != 0
-			? (how & REACH_MAYBE) != 0 ? "may reach" : "links to"
+		    (how & REACH_RULES) != 0      ? (how & REACH_MAYBE) != 0
+				 ? "may reach"
+				 : about == RULE_READ ? "reads or reaches"
+						      : "links to"
 			: about == RULE_READ      ? "reads"
 			: (how & REACH_TREE) != 0 ? "removes or replaces"
 						  : "writes",
@@ -397,6 +399,24 @@ with_known(struct judge *j, const struct sh_word *w, struct sh_word *plain)
 	return plain;
 }
 
+/* A name with wildcards that is none of those that rules are against. */
+static bool
+is_apart(struct judge *j, enum rule_about about, unsigned how,
+    const struct sh_word *w, const char *src, size_t len)
+{
+	size_t i;
+
+	if ((w->flags & (SH_COMPUTED | SH_GLOB)) != SH_GLOB ||
+	    (j->home_unknown && (w->flags & SH_TILDE) != 0))
+		return false;
+	for (i = 0; i < j->dirs.n; i++)
+		if (!judge_afford(
+			j, j->rules->n * path_cost(w->text), src, len) ||
+		    judge_may_meet(j, about, how, w, j->dirs.v[i]))
+			return false;
+	return true;
+}
+
 static void
 file(struct judge *j, enum rule_about about, unsigned how,
     const struct sh_word *w, const char *src, size_t len)
@@ -410,6 +430,8 @@ file(struct judge *j, enum rule_about about, unsigned how,
 		return;
 	/* A process: its commands are parts of their own. */
 	if (text_starts(w->text, ">(") || text_starts(w->text, "<("))
+		return;
+	if (!j->dir_unknown && is_apart(j, about, how, w, src, len))
 		return;
 	if ((w->flags & (SH_COMPUTED | SH_GLOB)) != 0 ||
 	    (j->home_unknown && (w->flags & SH_TILDE) != 0) ||

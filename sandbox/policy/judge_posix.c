@@ -6,11 +6,12 @@
  *	((rm x))        two subshells
  *	[[ a && rm x ]] a command named [[, then rm
  *	$'\' ; rm x #'  the string ends at the second quote
+ *	$[1;rm x]       a word, then rm
  *	time -v rm x    a program of that name
  *
  * So the text is judged again as it is read there, and the stricter verdict
- * counts. What can't be parsed is no reason to ask then: it does not run. Nor
- * is what is computed, but for a variable of known text: else each "[[ -n $a &&
+ * counts. A mistake of syntax is no reason to ask then: nothing runs. Nor is
+ * what is computed, but for a variable of known text: else each "[[ -n $a &&
  * $a != x ]]" would be one, in which bash runs nothing.
  */
 #include "common/compat.h"
@@ -19,32 +20,7 @@
 #include "sandbox/policy/judge_priv.h"
 
 /* Texts within texts double each time. */
-#define POSIX_MAX 32
-
-static const struct {
-	const char *bash, *posix;
-} rows[] = {
-	{ "&>", "& >" },
-	{ "((", "( ( " },
-	{ "))", ") ) " },
-	{ "[[", "\\[\\[" },
-	{ "$'", "\\$'" },
-};
-
-/* "time" with an option. */
-static bool
-is_time(const char *text, size_t len, size_t i)
-{
-	static const char word[] = "time";
-	size_t n = strlen(word);
-
-	if (len - i <= n + 1 || strncmp(text + i, word, n) != 0 ||
-	    (i > 0 && strchr(" \t\n;&|(){!", text[i - 1]) == NULL))
-		return false;
-	for (i += n; i < len && (text[i] == ' ' || text[i] == '\t'); i++)
-		n++;
-	return n > strlen(word) && i < len && text[i] == '-';
-}
+#define POSIX_MAX 64
 
 /* A command of arithmetic, "n > 3" or "y != 4", in two subshells: no program
  * that is known is called so. */
@@ -67,6 +43,18 @@ is_arithmetic(const struct piece *p)
 		    strcmp(w[1].text, "--") != 0;
 	return p->cmd->n_redirs > 0 && wrapper_find(w->text, w, 1) == NULL &&
 	    program_find(w->text, NULL) == NULL;
+}
+
+/* Words of bash's grammar: there are no programs of these names. */
+static bool
+is_reserved(const char *name)
+{
+	static const char *const words[] = { "function", "select", "coproc" };
+
+	for (size_t i = 0; i < nitems(words); i++)
+		if (strcmp(words[i], name) == 0)
+			return true;
+	return false;
 }
 
 /* What is assigned to it in the text, when that is known, is run. */
@@ -101,69 +89,27 @@ posix_is_none(struct piece *p)
 		return true;
 	}
 	/* "[[ a && -f b ]]" */
-	return w->text[0] == '-' || (p->off == 0 && is_arithmetic(p));
-}
-
-/* The same with its operators spelled as a plain sh takes them; NULL: nothing
- * in it is another. In a quoted string the change is one of its characters. */
-static char *
-respell(const char *text, size_t len)
-{
-	bool other = false;
-	size_t i = 0, k;
-	struct buf b;
-
-	buf_init(&b, BUF_NOMAX);
-	while (i < len) {
-		if (is_time(text, len, i)) {
-			(void)buf_addc(&b, '\\');
-			(void)buf_addc(&b, text[i++]);
-			other = true;
-			continue;
-		}
-		for (k = 0; k < nitems(rows); k++)
-			if (len - i >= 2 &&
-			    strncmp(text + i, rows[k].bash, 2) == 0)
-				break;
-		/* "$((" is arithmetic everywhere. */
-		if (text[i] == '(' && i > 0 && text[i - 1] == '$')
-			k = nitems(rows);
-		if (k == nitems(rows)) {
-			(void)buf_addc(&b, text[i++]);
-			continue;
-		}
-		/* A closing pair alone is nothing new. */
-		other |= text[i] != ')';
-		(void)buf_adds(&b, rows[k].posix);
-		i += 2;
-	}
-	if (!other) {
-		buf_clear(&b);
-		return NULL;
-	}
-	return buf_detach(&b, NULL);
+	return w->text[0] == '-' ||
+	    (p->off == 0 && (is_reserved(w->text) || is_arithmetic(p)));
 }
 
 void
 judge_posix(struct judge *j, const char *text, size_t len)
 {
 	struct verdict *out = j->out, again = { 0 };
-	bool posix = j->posix;
-	char *plain;
+	const bool posix = j->posix;
 	size_t i;
 
-	if (posix || (plain = respell(text, len)) == NULL)
-		return;
 	if (j->n_posix++ >= POSIX_MAX) {
-		free(plain);
 		judge_part(j, text, len, RULING_ASK, NULL, LAYER_BUILTIN,
 		    "texts in texts, too many to follow");
 		return;
 	}
 	j->out = &again;
-	j->posix = true;
-	judge_text(j, plain, strlen(plain));
+	j->posix = j->plain = true;
+	judge_text(j, text, len);
 	j->posix = posix;
+	j->plain = false;
 	j->out = out;
 	for (i = 0; i < again.n; i++) {
 		const struct part *p = &again.parts[i];
@@ -174,5 +120,4 @@ judge_posix(struct judge *j, const char *text, size_t len)
 			    p->rule, p->layer, p->why);
 	}
 	verdict_clear(&again);
-	free(plain);
 }

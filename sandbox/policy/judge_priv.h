@@ -30,7 +30,8 @@ struct judge {
 	bool home_unknown;   /* HOME is set: "~" is anywhere */
 	bool cd_unknown;     /* CDPATH is, or cdable_vars */
 	bool pwd_unknown;    /* PWD is */
-	bool posix; /* the text is as a plain sh reads it: judge_posix.c */
+	bool posix;          /* only a plain sh reads it so: judge_posix.c */
+	bool plain;          /* it is to read the next text */
 	unsigned n_posix;
 	size_t work, max_work; /* of reading, so far (SH_MAX_WORK) */
 	size_t checks;         /* judge_afford() */
@@ -243,6 +244,7 @@ void piece_tmpdir(struct piece *p, const struct sh_word *w);
 bool special_mktemp(const struct call *c);
 bool special_java(const struct call *c);
 bool special_pytest(const struct call *c);
+bool special_cargo(const struct call *c);
 bool special_gdb(const struct call *c);
 void git_others(const struct call *c);
 /* judge_lost.c: work is thrown away. */
@@ -258,6 +260,15 @@ void view_fetch_option(struct view *v, const struct opt *t);
 void view_fetched(struct view *v, const struct sh_word *url);
 void view_local(struct view *v, const struct sh_word *url);
 void view_made(struct view *v, const struct sh_word *w);
+/* judge_build.c: options of builders and test runners. */
+void piece_builds(
+    struct piece *p, const char *name, const struct sh_word *w, size_t n);
+/* Does a variable of flags for a compiler let it run something? */
+bool flags_run(const char *name, const char *value);
+/* judge_named.c: a program of which nothing is known may read what it is given.
+ */
+void piece_may_read(
+    struct piece *p, const char *name, const struct sh_word *w, size_t n);
 void piece_unlisted(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);
 
@@ -269,6 +280,11 @@ bool special_cpio(const struct call *c);
 bool special_pax(const struct call *c);
 bool special_mount(const struct call *c);
 bool special_container(const struct call *c);
+/* judge_names.c: names with wildcards that find gives to its action, the word
+ * at end; room for as many as it has words. 0: they are not known. */
+size_t find_names(const struct call *c, size_t end, struct sh_word *ret);
+/* The same of what comes through the pipe. */
+size_t piped_names(struct piece *p, struct sh_word **ret);
 /* judge_special.c: programs with a grammar of their own. True: all is said. */
 bool piece_special(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);
@@ -312,6 +328,11 @@ enum reach {
 };
 void judge_reach(struct judge *j, enum rule_about about, unsigned how,
     const struct sh_word *target, const char *src, size_t len);
+/* Does a rule of that kind speak of it? Read covers grep too. */
+bool judge_speaks(const struct rule *x, enum rule_about about);
+/* judge_glob.c: may a name with wildcards be one that rules are against? */
+bool judge_may_meet(const struct judge *j, enum rule_about about, unsigned how,
+    const struct sh_word *w, const char *cwd);
 void judge_cd(struct judge *j, const struct sh_word *dir, bool replace);
 /* A clean absolute path; yours. */
 char *judge_path(const char *text, bool tilde, const char *cwd,

@@ -443,6 +443,15 @@ special_escape(const struct call *c)
 		(void)judge_spend(c->p->j, 8 * strlen(c->p->j->text));
 		code_database(c->p, c->p->j->text);
 	}
+	/* What comes through a pipe stands somewhere in the whole. */
+	for (m = 0; piece_has_input(c->p) && m < nitems(escapes[k].marks) &&
+	     escapes[k].marks[m] != NULL;
+	     m++)
+		if (strlen(escapes[k].marks[m]) > 1 &&
+		    judge_spend(c->p->j, strlen(c->p->j->text) / 16) &&
+		    strstr(c->p->j->text, escapes[k].marks[m]) != NULL)
+			piece_found(c->p, FIND_OPAQUE, UNSPELLED,
+			    "text of %s that may run programs", c->name);
 	for (i = 1; i < c->n + n_in; i++) {
 		const char *s =
 		    i < c->n ? c->w[i].text : cmd->redirs[i - c->n].target.text;

@@ -14,8 +14,11 @@
 static size_t
 find_exec(const struct call *c, size_t from)
 {
-	struct sh_word *a = judge_words(c->p->j, c->n - from);
+	struct sh_word *found = judge_words(c->p->j, c->n);
+	const size_t n_found = find_names(c, from - 1, found);
+	struct sh_word *a = judge_words(c->p->j, c->n - from + n_found);
 	size_t i, n = 0;
+	bool all = false;
 
 	for (i = from; i < c->n; i++) {
 		const char *s = c->w[i].text;
@@ -24,6 +27,12 @@ find_exec(const struct call *c, size_t from)
 		    (strcmp(s, "+") == 0 && i > from &&
 			strcmp(c->w[i - 1].text, "{}") == 0))
 			break;
+		if (strcmp(s, "{}") == 0 && n > 0 && n_found > 0 && !all) {
+			memcpy(a + n, found, n_found * sizeof *found);
+			n += n_found;
+			all = true;
+			continue;
+		}
 		a[n] = c->w[i];
 		if (strstr(s, "{}") != NULL) {
 			a[n].flags |= SH_COMPUTED | SH_QUOTED;
@@ -198,6 +207,10 @@ special_cmake(const struct call *c)
 	for (i = 0; i < nitems(tools); i++) {
 		if (strcmp(tools[i].tool, c->w[2].text) != 0)
 			continue;
+		if (strcmp(tools[i].name, "env") == 0 ||
+		    strcmp(tools[i].name, "time") == 0)
+			piece_found(c->p, FIND_POWER, call_place(c, 2),
+			    "cmake -E %s, which starts others,", tools[i].tool);
 		a[n].text = (char *)(uintptr_t)tools[i].name;
 		a[n++].len = strlen(tools[i].name);
 		if (tools[i].option != NULL) {
@@ -370,6 +383,7 @@ static const struct {
 	{ "podman", special_container },
 	{ "nerdctl", special_container },
 	{ "git", special_git },
+	{ "cargo", special_cargo },
 	{ "gdb", special_gdb },
 	{ "jar", special_tar },
 	{ "java", special_java },

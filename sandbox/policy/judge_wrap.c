@@ -17,11 +17,17 @@ static void
 from_input(struct piece *p, const struct sh_word *w, size_t n, const char *mark,
     bool needs_cover)
 {
-	struct sh_word *a = judge_words(p->j, n + 1), *extra = &a[n];
+	struct sh_word *names = NULL;
+	const size_t n_names = mark == NULL ? piped_names(p, &names) : 0;
+	struct sh_word *a = judge_words(p->j, n + 1 + n_names);
+	struct sh_word *extra = &a[n];
 	size_t i;
 
 	memcpy(a, w, n * sizeof *w);
-	if (mark == NULL) {
+	if (n_names > 0) {
+		memcpy(extra, names, n_names * sizeof *names);
+		n += n_names - 1;
+	} else if (mark == NULL) {
 		extra->text = (char *)(uintptr_t) "$input";
 		extra->len = strlen(extra->text);
 		extra->flags = SH_COMPUTED;

@@ -381,6 +381,15 @@ special_gdb(const struct call *c)
 			gdb_command(c, c->w[i + 1].text);
 		else if (c->w[i].text[0] == '-' && s != NULL)
 			gdb_command(c, s + 1);
+		/* wherever it stands */
+		if (i > 1 && i + 1 < c->n &&
+		    (strcmp(c->w[i].text, "--args") == 0 ||
+			strcmp(c->w[i].text, "-args") == 0)) {
+			judge_argv(c->p, c->w + i + 1, c->n - i - 1, false);
+			piece_found(c->p, FIND_POWER, call_place(c, i),
+			    "gdb --args, which starts others,");
+			break;
+		}
 	}
 	return false;
 }

@@ -45,12 +45,14 @@ name_is_dangerous(const char *name, size_t len)
 		"TERMINFO*", "OPENSSL_CONF", "GCONV_PATH", "LOCPATH",
 		"HOSTALIASES", "XDG_CONFIG_HOME", "HOME", "ZDOTDIR",
 		"PYTEST_ADDOPTS", "PYTEST_PLUGINS", "DOCKER_HOST", "KUBECONFIG",
-		"PWD", "CARGO_BUILD_RUSTC*", "CARGO_*_WRAPPER",
-		"RSYNC_CONNECT_PROG", "CURL_HOME", "WGETRC", "PSQLRC",
-		"VIMINIT", "GVIMINIT", "EXINIT", "OPENSSL_ENGINES",
-		"OPENSSL_MODULES", "PIP_CONFIG_FILE", "DOTNET_STARTUP_HOOKS",
-		"CORECLR_*PROFILER*", "CMAKE_*_LAUNCHER", "NODE_REPL_*MODULE",
-		"R_PROFILE*", "R_ENVIRON*", "ERL_*FLAGS", "JULIA_LOAD_PATH",
+		"PWD", "GOENV", "GOCACHEPROG", "GOTOOLDIR", "CGO_*_ALLOW",
+		"CMAKE_TOOLCHAIN_FILE", "CMAKE_PROJECT_*INCLUDE*",
+		"CARGO_BUILD_RUSTC*", "CARGO_*_WRAPPER", "RSYNC_CONNECT_PROG",
+		"CURL_HOME", "WGETRC", "PSQLRC", "VIMINIT", "GVIMINIT",
+		"EXINIT", "OPENSSL_ENGINES", "OPENSSL_MODULES",
+		"PIP_CONFIG_FILE", "DOTNET_STARTUP_HOOKS", "CORECLR_*PROFILER*",
+		"CMAKE_*_LAUNCHER", "NODE_REPL_*MODULE", "R_PROFILE*",
+		"R_ENVIRON*", "ERL_*FLAGS", "JULIA_LOAD_PATH",
 		"GUILE_LOAD_PATH", "TCLLIBPATH", "BAT_CONFIG_PATH",
 		"GIT_COMMON_DIR", "SVN_SSH", "HGRCPATH", "MERCURIAL",
 		"DIFFPROG", "CTAGS", "AWKPATH", "AWKLIBPATH", "INPUTRC" };
@@ -207,7 +209,11 @@ is_other_word(
 bool
 code_starts(const char *program, const char *code)
 {
-	const char *s = interpreter_words(program), *at;
+	const char *s = strcmp(program, "emacs") == 0
+	    ? "shell process-file process-lines call-process start-process "
+	      "make-process (compile load eval dired-do"
+	    : interpreter_words(program);
+	const char *at;
 	char word[32];
 	size_t n;
 
@@ -272,8 +278,9 @@ program_use(const char *operands, size_t k, size_t n)
 	for (i = 0; operands != NULL && i < nitems(rows); i++) {
 		if (strcmp(rows[i].how, operands) != 0)
 			continue;
+		/* One alone is both, or what an option says. */
 		if (k + 1 == n && rows[i].last != 0)
-			return rows[i].last;
+			return rows[i].last | (n == 1 ? rows[i].first : 0);
 		return k == 0 ? rows[i].first
 		    : k == 1  ? rows[i].second
 			      : rows[i].more;

@@ -124,7 +124,8 @@ static const struct program programs[] = {
 	{ "batcat", NULL, "r", "--pager=R l=A r=A H=A" },
 	{ "bzcat", NULL, "r", "" },
 	{ "cksum", NULL, "r", "a=A" },
-	{ "date", NULL, NULL, "f=L --file=L d=A s=A r=L --reference=A" },
+	{ "date", NULL, NULL,
+	    "f=L --file=L d=A s=Q --set=Q r=L --reference=A" },
 	{ "du", NULL, NULL,
 	    "--files0-from=L X=L --exclude-from=L d=A B=A t=A" },
 	{ "diff3", NULL, "r", "" },
@@ -499,7 +500,7 @@ static const struct program programs[] = {
 	{ "clang++", NULL, NULL, CC_FILES "-Xclang=Q -fpass-plugin=Q" },
 	{ "g++", NULL, NULL, CC_FILES "-specs=Q -wrapper=R" },
 	{ "gcc", NULL, NULL, CC_FILES "-specs=Q -wrapper=R" },
-	{ "as", NULL, NULL, "o=W -MD=W I=A" },
+	{ "as", NULL, "r", "o=W -MD=W I=A" },
 	{ "ld", NULL, "r",
 	    "o=W -plugin=Q -Map=W --Map=W --dependency-file=W --out-implib=W "
 	    "T=A L=A l=A m=A e=A" },
@@ -529,7 +530,8 @@ static const struct program programs[] = {
 	{ "ctest", NULL, NULL,
 	    "O=W --output-log=W --output-junit=W --test-output-size=A S=Q "
 	    "-SP=Q --script=Q j=A --parallel=A R=A E=A L=A I=A C=A D=A M=A "
-	    "T=A --test-dir=A --timeout=A --test-command=D" },
+	    "T=A --test-dir=A --timeout=A --test-command=D "
+	    "--build-and-test=P --build-makeprogram=R --build-generator=A" },
 
 	{ "npm", "add", NULL, NPM },
 	{ "npm", "ci", NULL, NPM },

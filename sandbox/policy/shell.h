@@ -7,7 +7,9 @@
  * reader is conservative: what it can't make sense of ends it with an error,
  * and what depends on values that are known only when it runs is marked
  * SH_COMPUTED. Source of the grammar: the POSIX shell command language (IEEE
- * Std 1003.1, XCU 2) and the reference manual of bash 5.
+ * Std 1003.1, XCU 2) and the reference manual of bash 5. A plain sh, which has
+ * only what the former says, finds other commands in some texts (s->bash_only):
+ * sh_parse_plain() reads as it does.
  *
  *	struct sh_script *s = sh_parse(text, len);
  *	for (i = 0; i < s->n; i++) ... s->cmds[i] ...
@@ -86,12 +88,15 @@ struct sh_script {
 	char error[200]; /* "" when all was read */
 	/* Arithmetic, ${x@P} and the like may run what a variable holds. */
 	bool evaluates;
-	size_t work;            /* what reading it took, of SH_MAX_WORK */
+	bool bash_only; /* something in it is nothing special to a plain sh */
+	bool refused;   /* error: it is one of syntax, and nothing runs */
+	size_t work;    /* what reading it took, of SH_MAX_WORK */
 	struct sh_arena *arena; /* all of it is in here */
 };
 
 /* Never NULL; dies only when memory is out. text need not end in NUL. */
 struct sh_script *sh_parse(const char *text, size_t len);
+struct sh_script *sh_parse_plain(const char *text, size_t len);
 void sh_free(struct sh_script *s);
 
 #endif

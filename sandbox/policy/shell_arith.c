@@ -50,6 +50,7 @@ sh_arith_step(struct sh_parser *p, struct sh_math *m)
 	} else if (c == '`') {
 		sh_backquote(p, &d, true);
 	} else {
+		m->brace |= c == '}';
 		m->blank |= sh_is_blank(c);
 		m->meta |= strchr(";|&<>\n", c) != NULL;
 		p->at++;

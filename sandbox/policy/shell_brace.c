@@ -266,7 +266,7 @@ sh_expand_braces(
 
 	sh_put(d, '\0', false);
 	d->n--;
-	if (d->assign)
+	if (d->assign || p->plain)
 		finish(&x, d->text, d->plain, d->n);
 	else
 		expand(&x, d->text, d->plain, d->n, 0);

@@ -68,7 +68,7 @@ for_command(struct sh_parser *p)
 	size_t n = 0;
 
 	sh_blanks(p);
-	if (sh_ahead(p, 0) == '(' && sh_ahead(p, 1) == '(') {
+	if (sh_ahead(p, 0) == '(' && sh_ahead(p, 1) == '(' && !p->plain) {
 		p->at += 2;
 		if (!sh_arith(p, NULL))
 			sh_fail(p, "for (( is not closed");
@@ -101,15 +101,15 @@ case_item(struct sh_parser *p)
 		p->at++;
 	}
 	if (sh_ahead(p, 0) != ')')
-		sh_fail(p, "a pattern of case is not closed");
+		sh_refuse(p, "a pattern of case is not closed");
 	p->at++;
 	sh_list(p, esac);
 	sh_newlines(p);
 	if (sh_ahead(p, 0) == ';' &&
-	    (sh_ahead(p, 1) == ';' || sh_ahead(p, 1) == '&'))
+	    (sh_ahead(p, 1) == ';' || (sh_ahead(p, 1) == '&' && !p->plain)))
 		p->at += sh_ahead(p, 1) == ';' && sh_ahead(p, 2) == '&' ? 3 : 2;
 	else if (!p->failed && !sh_at_keyword(p, esac))
-		sh_fail(p, "';;' is missing");
+		sh_refuse(p, "';;' is missing");
 }
 
 static void
@@ -195,17 +195,18 @@ static const struct {
 	const char *word;
 	void (*read)(struct sh_parser *p);
 	bool redirections; /* of it as a whole may follow */
+	bool bash;         /* a plain sh has none */
 } keywords[] = {
-	{ "{", brace_command, true },
-	{ "if", if_command, true },
-	{ "while", while_command, true },
-	{ "until", while_command, true },
-	{ "for", for_command, true },
-	{ "select", for_command, true },
-	{ "case", case_command, true },
-	{ "[[", sh_conditional, true },
-	{ "function", function_command, true },
-	{ "coproc", coproc_command, false },
+	{ "{", brace_command, true, false },
+	{ "if", if_command, true, false },
+	{ "while", while_command, true, false },
+	{ "until", while_command, true, false },
+	{ "for", for_command, true, false },
+	{ "select", for_command, true, true },
+	{ "case", case_command, true, false },
+	{ "[[", sh_conditional, true, true },
+	{ "function", function_command, true, true },
+	{ "coproc", coproc_command, false, true },
 };
 
 /* Words that only end something. */
@@ -217,7 +218,7 @@ parenthesis(struct sh_parser *p)
 {
 	unsigned sub;
 
-	if (sh_ahead(p, 1) == '(') {
+	if (sh_ahead(p, 1) == '(' && sh_bash(p)) {
 		p->at += 2;
 		if (sh_arith(p, NULL)) {
 			sh_compound_redirections(p);
@@ -226,7 +227,7 @@ parenthesis(struct sh_parser *p)
 		p->at -= 2;
 	}
 	p->at++;
-	if (sh_joined(p, 0) && sh_peek(p) == '(')
+	if (!p->plain && sh_joined(p, 0) && sh_peek(p) == '(')
 		sh_fail(p, "a line ends within \"((\"");
 	sub = sh_enter(p);
 	sh_list_until(p, ')');
@@ -252,7 +253,8 @@ sh_command(struct sh_parser *p)
 	}
 	if (sh_plain_word(p, word, sizeof word, &end)) {
 		for (size_t i = 0; i < nitems(keywords); i++) {
-			if (strcmp(word, keywords[i].word) != 0)
+			if (strcmp(word, keywords[i].word) != 0 ||
+			    (keywords[i].bash && !sh_bash(p)))
 				continue;
 			p->at = end;
 			keywords[i].read(p);
@@ -261,7 +263,7 @@ sh_command(struct sh_parser *p)
 			goto out;
 		}
 		if (sh_is_one_of(word, closing) && strcmp(word, "in") != 0) {
-			sh_fail(p, "'%s' stands where it can't", word);
+			sh_refuse(p, "a reserved word stands where it can't");
 			goto out;
 		}
 	}

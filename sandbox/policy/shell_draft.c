@@ -61,7 +61,7 @@ sh_at_word(const struct sh_parser *p)
 	int c = sh_ahead(p, 0);
 
 	if ((c == '<' || c == '>') && sh_ahead(p, 1) == '(')
-		return true;
+		return !p->plain;
 	return c >= 0 && !sh_is_meta(c);
 }
 

@@ -62,7 +62,7 @@ sh_backquote(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 		p->at++;
 	}
 	if (sh_ahead(p, 0) < 0)
-		sh_fail(p, "a backquote is not closed");
+		sh_refuse(p, "a backquote is not closed");
 	p->at++;
 	if (sh_step(p, in.n))
 		sh_nested(p, sh_dup(p->out, in.text, in.n), in.n);
@@ -127,7 +127,9 @@ parameter(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 		sh_fail(p, "${...} is none of the known forms");
 	if (sh_ahead(p, 0) == '[') {
 		p->at++;
-		(void)sh_brackets(p);
+		/* Shells end it at the first brace. */
+		if (sh_brackets(p).brace)
+			sh_fail(p, "a brace in a subscript");
 	}
 	/* ${x@P} is expanded like a prompt: substitutions run; ${x:n} is
 	 * arithmetic. */
@@ -136,7 +138,7 @@ parameter(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 	p->out->evaluates |= arith || sh_ahead(p, 0) == '@';
 	while (!p->failed && (c = sh_ahead(p, 0)) != '}') {
 		if (c < 0)
-			sh_fail(p, "${ is not closed");
+			sh_refuse(p, "${ is not closed");
 		else if (sh_joined(p, 0))
 			sh_fail(p, "a line ends within an expansion");
 		else if (arith)
@@ -163,12 +165,12 @@ expansion(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 		sh_fail(p, "a line ends within an expansion");
 	if (!sh_step(p, 0))
 		return;
-	if (c == '\'' && !in_quotes) {
+	if (c == '\'' && !in_quotes && sh_bash(p)) {
 		p->at++;
 		sh_ansi_quote(p, d);
 		return;
 	}
-	if (c == '"' && !in_quotes) {
+	if (c == '"' && !in_quotes && sh_bash(p)) {
 		p->at++;
 		sh_double_quote(p, d);
 		return;
@@ -190,7 +192,7 @@ expansion(struct sh_parser *p, struct sh_draft *d, bool in_quotes)
 		}
 	} else if (c == '{') {
 		parameter(p, d, in_quotes);
-	} else if (c == '[') {
+	} else if (c == '[' && sh_bash(p)) {
 		sh_computed(p, d, NULL, 0);
 		(void)sh_brackets(p);
 	} else if (sh_is_name_start(c)) {

@@ -21,6 +21,20 @@ sh_fail(struct sh_parser *p, const char *fmt, ...)
 }
 
 void
+sh_refuse(struct sh_parser *p, const char *what)
+{
+	p->out->refused |= !p->failed && p->out->error[0] == '\0';
+	sh_fail(p, "%s", what);
+}
+
+bool
+sh_bash(const struct sh_parser *p)
+{
+	p->out->bash_only = true;
+	return !p->plain;
+}
+
+void
 sh_blanks(struct sh_parser *p)
 {
 	while (sh_is_blank(sh_peek(p)))
@@ -151,7 +165,7 @@ sh_expect(struct sh_parser *p, const char *word)
 {
 	sh_newlines(p);
 	if (!p->failed && !sh_take_keyword(p, word))
-		sh_fail(p, "'%s' is missing", word);
+		sh_refuse(p, "a reserved word is missing");
 }
 
 static bool
@@ -199,7 +213,7 @@ function_parens(struct sh_parser *p)
 	p->at++;
 	sh_blanks(p);
 	if (sh_ahead(p, 0) != ')')
-		sh_fail(p, "a parenthesis stands where none can");
+		sh_refuse(p, "a parenthesis stands where none can");
 	else
 		p->at++;
 }
@@ -282,13 +296,29 @@ sh_simple(struct sh_parser *p)
 	if (p->failed)
 		return;
 	if (c.n_words + c.n_assigns + c.n_redirs == 0)
-		sh_fail(p, "a command is missing");
+		sh_refuse(p, "a command is missing");
 	else if (sh_ahead(p, 0) == '(')
-		sh_fail(p, "a parenthesis stands where none can");
+		sh_refuse(p, "a parenthesis stands where none can");
 }
 
 /* --- lists -----------------------------------------------------------------
  */
+
+/* Behind it an option, or what is more than a simple command: of a plain sh it
+ * is a program. */
+static bool
+is_time(struct sh_parser *p)
+{
+	const size_t start = p->at;
+
+	if (!sh_take_keyword(p, "time"))
+		return false;
+	sh_blanks(p);
+	if (sh_ahead(p, 0) != '-' || sh_bash(p))
+		return true;
+	p->at = start;
+	return false;
+}
 
 static void
 pipeline(struct sh_parser *p)
@@ -298,7 +328,7 @@ pipeline(struct sh_parser *p)
 
 	while (prefix && !p->failed) {
 		sh_blanks(p);
-		if (sh_take_keyword(p, "time")) {
+		if (is_time(p)) {
 			sh_blanks(p);
 			(void)sh_take_keyword(p, "-p");
 			sh_blanks(p);
@@ -310,7 +340,8 @@ pipeline(struct sh_parser *p)
 				return;
 		} else {
 			prefix = sh_take_keyword(p, "!");
-			pattern |= prefix && sh_ahead(p, 0) == '(';
+			pattern |=
+			    prefix && sh_ahead(p, 0) == '(' && sh_bash(p);
 		}
 	}
 	for (;;) {
@@ -318,7 +349,7 @@ pipeline(struct sh_parser *p)
 		sh_blanks(p);
 		if (p->failed || sh_ahead(p, 0) != '|' || sh_ahead(p, 1) == '|')
 			break;
-		p->at += sh_ahead(p, 1) == '&' ? 2 : 1;
+		p->at += sh_ahead(p, 1) == '&' && !p->plain ? 2 : 1;
 		p->piped = true;
 		sh_newlines(p);
 	}
@@ -379,10 +410,9 @@ sh_list_until(struct sh_parser *p, int end)
 		return;
 	if (sh_ahead(p, 0) != end) {
 		if (sh_ahead(p, 0) < 0)
-			sh_fail(p, "a parenthesis is not closed");
+			sh_refuse(p, "a parenthesis is not closed");
 		else
-			sh_fail(
-			    p, "'%c' stands where it can't", sh_ahead(p, 0));
+			sh_refuse(p, "an operator stands where it can't");
 		return;
 	}
 	if (end >= 0)
@@ -411,6 +441,7 @@ sh_nested(struct sh_parser *p, const char *text, size_t len)
 		.piped = p->piped,
 		.substituted = p->substituted,
 		.sub = p->sub,
+		.plain = p->plain,
 		.work = p->work,
 		.max_work = p->max_work };
 
@@ -424,11 +455,13 @@ sh_nested(struct sh_parser *p, const char *text, size_t len)
 	p->work = q.work;
 }
 
-struct sh_script *
-sh_parse(const char *text, size_t len)
+static struct sh_script *
+parse(const char *text, size_t len, bool plain)
 {
 	struct sh_script *s = xcalloc(1, sizeof *s);
-	struct sh_parser p = { .out = s, .max_work = SH_MAX_WORK(len) };
+	struct sh_parser p = {
+		.out = s, .plain = plain, .max_work = SH_MAX_WORK(len)
+	};
 
 	(void)sh_enter(&p);
 	if (len > SH_MAX_BYTES)
@@ -439,4 +472,16 @@ sh_parse(const char *text, size_t len)
 		sh_nested(&p, sh_dup(s, text, len), len);
 	s->work = p.work;
 	return s;
+}
+
+struct sh_script *
+sh_parse(const char *text, size_t len)
+{
+	return parse(text, len, false);
+}
+
+struct sh_script *
+sh_parse_plain(const char *text, size_t len)
+{
+	return parse(text, len, true);
 }

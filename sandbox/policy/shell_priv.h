@@ -20,6 +20,7 @@ struct sh_parser {
 	size_t len, at;
 	unsigned depth;
 	bool failed;
+	bool plain;       /* as a plain sh reads it */
 	unsigned sub;     /* of out->subs */
 	bool substituted; /* within $(...), <(...) or >(...) */
 	bool piped;       /* commands here have a pipe for standard input */
@@ -86,6 +87,7 @@ struct sh_math {
 	bool odd;    /* quotes that can't be told: it is not to be read */
 	bool quoted; /* within double quotes */
 	bool names;
+	bool brace;       /* one that closes */
 	bool blank, meta; /* a blank; what else ends a word or a command */
 };
 void sh_arith_step(struct sh_parser *p, struct sh_math *m);
@@ -130,6 +132,10 @@ void sh_take_body(struct sh_parser *p, const struct sh_pending *h);
 
 /* shell_parse.c */
 void sh_fail(struct sh_parser *p, const char *fmt, ...) printflike(2, 3);
+/* No shell would take it either. */
+void sh_refuse(struct sh_parser *p, const char *what);
+/* What only bash knows is here. False: it is nothing special now. */
+bool sh_bash(const struct sh_parser *p);
 void sh_blanks(struct sh_parser *p); /* and comments */
 /* Up to one of stops, a closing parenthesis, ";;" or the end. */
 void sh_list(struct sh_parser *p, const char *const *stops);

@@ -17,7 +17,7 @@ sh_single_quote(struct sh_parser *p, struct sh_draft *d)
 	p->at++;
 	end = memchr(p->s + p->at, '\'', p->len - p->at);
 	if (end == NULL) {
-		sh_fail(p, "a single quote is not closed");
+		sh_refuse(p, "a single quote is not closed");
 		return;
 	}
 	for (; p->s + p->at < end; p->at++)
@@ -159,7 +159,7 @@ sh_double_quote(struct sh_parser *p, struct sh_draft *d)
 	p->at++;
 	while (!p->failed && sh_ahead(p, 0) != '"') {
 		if (sh_ahead(p, 0) < 0)
-			sh_fail(p, "a double quote is not closed");
+			sh_refuse(p, "a double quote is not closed");
 		else
 			in_double(p, d, "$`\"\\");
 	}
@@ -171,6 +171,7 @@ sh_body(struct sh_parser *p, const char *text, size_t len, struct sh_word *ret)
 {
 	struct sh_parser q = { .out = p->out,
 		.sub = p->sub,
+		.plain = p->plain,
 		.s = text,
 		.len = len,
 		.depth = p->depth + 1,

@@ -180,9 +180,9 @@ sh_redirection_at(const struct sh_parser *p)
 {
 	size_t n = 0;
 
-	if (sh_ahead(p, 0) == '&' && sh_ahead(p, 1) == '>')
+	if (sh_ahead(p, 0) == '&' && sh_ahead(p, 1) == '>' && sh_bash(p))
 		return 0;
-	if (sh_ahead(p, 0) == '{') {
+	if (sh_ahead(p, 0) == '{' && !p->plain) {
 		for (n = 1; sh_ahead(p, n) == '_' ||
 		     (sh_ahead(p, n) >= '0' && sh_ahead(p, n) <= '9') ||
 		     ((sh_ahead(p, n) | 32) >= 'a' &&
@@ -194,12 +194,16 @@ sh_redirection_at(const struct sh_parser *p)
 	} else {
 		while (sh_ahead(p, n) >= '0' && sh_ahead(p, n) <= '9')
 			n++;
+		/* More digits are a word. */
+		if (n > 1 && p->plain)
+			return SIZE_MAX;
 	}
 	if (sh_ahead(p, n) != '<' && sh_ahead(p, n) != '>')
 		return SIZE_MAX;
 	/* "<(" is a word, as is what stands before it. */
-	if (sh_ahead(p, n + 1) == '(')
+	if (sh_ahead(p, n + 1) == '(' && !p->plain)
 		return SIZE_MAX;
+	p->out->bash_only |= n > 1;
 	return n;
 }
 
@@ -247,6 +251,15 @@ is_descriptor(const struct sh_word *w)
 	    (n == w->len || (n + 1 == w->len && w->text[n] == '-'));
 }
 
+/* A name where a plain sh takes a descriptor alone. */
+static bool
+no_descriptor(const struct sh_redir *r)
+{
+	return r->op == SH_DUP && r->target.text != NULL &&
+	    (r->target.flags & SH_COMPUTED) == 0 &&
+	    strcmp(r->target.text, "-") != 0 && !is_descriptor(&r->target);
+}
+
 void
 sh_redirection(struct sh_parser *p, size_t cmd, size_t fd_len)
 {
@@ -281,6 +294,8 @@ sh_redirection(struct sh_parser *p, size_t cmd, size_t fd_len)
 	} else {
 		sh_one_word(p, &r.target);
 	}
+	if (p->plain && (r.op == SH_HERESTRING || no_descriptor(&r)))
+		sh_refuse(p, "a redirection that a plain sh has not");
 	if (p->failed)
 		return;
 	if (r.op == SH_DUP && !is_descriptor(&r.target))

@@ -137,8 +137,11 @@ plain_char(struct sh_parser *p, struct sh_draft *d, int c, enum sh_place place)
 }
 
 static bool
-may_have_subscript(const struct sh_draft *d, enum sh_place place)
+may_have_subscript(
+    const struct sh_parser *p, const struct sh_draft *d, enum sh_place place)
 {
+	if (p->plain)
+		return false;
 	if (place == SH_ELEMENT)
 		return d->n == 0;
 	return (place == SH_PREFIX || place == SH_DECLARE) && is_plain_name(d);
@@ -165,7 +168,8 @@ read_word(struct sh_parser *p, enum sh_place place, struct sh_draft *d)
 			sh_dollar(p, d, false);
 		} else if (c == '`') {
 			sh_backquote(p, d, false);
-		} else if ((c == '<' || c == '>') && sh_ahead(p, 1) == '(') {
+		} else if ((c == '<' || c == '>') && sh_ahead(p, 1) == '(' &&
+		    !p->plain) {
 			start = p->at;
 			sh_computed(p, d, NULL, 0);
 			p->at += 2;
@@ -174,9 +178,10 @@ read_word(struct sh_parser *p, enum sh_place place, struct sh_draft *d)
 			p->piped = piped;
 			if (!p->failed)
 				sh_put_source(p, d, start);
-		} else if (c == '(' && d->assign && ends_plain(d, "=")) {
+		} else if (c == '(' && d->assign && ends_plain(d, "=") &&
+		    !p->plain) {
 			array(p, d);
-		} else if (c == '(' && ends_plain(d, "?*+@!")) {
+		} else if (c == '(' && ends_plain(d, "?*+@!") && !p->plain) {
 			extended_glob(p, d);
 		} else if (c == '(' && place == SH_REGEX) {
 			extended_glob(p, d);
@@ -184,7 +189,7 @@ read_word(struct sh_parser *p, enum sh_place place, struct sh_draft *d)
 			plain_char(p, d, c, place);
 		} else if (sh_is_meta(c)) {
 			break;
-		} else if (c == '[' && may_have_subscript(d, place) &&
+		} else if (c == '[' && may_have_subscript(p, d, place) &&
 		    subscript(p, d, place)) {
 			continue;
 		} else {
@@ -209,7 +214,7 @@ sh_word(
 	/* {a[...]}>f: what is in the brackets is arithmetic. */
 	if ((sh_ahead(p, 0) == '<' || sh_ahead(p, 0) == '>') && d.n > 2 &&
 	    d.text[0] == '{' && d.text[d.n - 1] == '}' &&
-	    memchr(d.text, '[', d.n) != NULL)
+	    memchr(d.text, '[', d.n) != NULL && !p->plain)
 		sh_fail(p, "an array holds the descriptor");
 	sh_expand_braces(p, &d, words, n);
 	sh_draft_clear(&d);
@@ -222,7 +227,7 @@ sh_one_word(struct sh_parser *p, struct sh_word *ret)
 	size_t n = 0;
 
 	if (!sh_at_word(p)) {
-		sh_fail(p, "a word is missing");
+		sh_refuse(p, "a word is missing");
 		return;
 	}
 	sh_word(p, SH_ARGUMENT, &words, &n);

@@ -1,4 +1,5 @@
-/* A command is read, whatever it is; all that is in it belongs to it. */
+/* A command is read in both ways, whatever it is; all that is in it belongs to
+ * it. */
 #include "common/compat.h"
 
 #include <assert.h>
@@ -14,11 +15,9 @@ check(const struct sh_word *w)
 	assert(w->text[w->len] == '\0');
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void
+check_script(struct sh_script *s)
 {
-	struct sh_script *s = sh_parse((const char *)data, size);
-
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sh_cmd *c = &s->cmds[i];
 
@@ -31,6 +30,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t k = 0; k < c->src_len; k++)
 			assert(c->src[k] != '\0');
 	}
+	assert(!s->refused || s->error[0] != '\0');
 	sh_free(s);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	check_script(sh_parse((const char *)data, size));
+	check_script(sh_parse_plain((const char *)data, size));
 	return 0;
 }

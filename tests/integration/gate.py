@@ -142,7 +142,7 @@ REMOVALS = (
     ("find -delete", "deny"), ("find src -delete", "allow"),
     ("rm -r .", "deny"), ("rm -rf ../gate-removals", "deny"),
     ("rm -rf build", "allow"), ("mv db x", "deny"),
-    ("git checkout main", "allow"), ("git checkout -b db", "allow"),
+    ("git checkout main", "ask"), ("git checkout -b db", "allow"),
     ("git rm --cached db/1.sql", "allow"), ("find . -type f", "allow"))
 
 

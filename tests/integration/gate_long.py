@@ -18,14 +18,15 @@ import lib
 COUNT = int(os.environ.get("COUNT", "4000"))
 SEED = int(os.environ.get("SEED", "1"))
 ROWS = [os.path.join(lib.TESTS, "unit/test_sandbox_judge_%s.h" % part)
-        for part in ("rows", "ways")]
+        for part in ("plain", "rows", "ways")]
 SHELLS = [s for s in ("/bin/dash", "/bin/bash") if os.path.exists(s)]
 REAL = ("env xargs sh bash dash timeout nice nohup stdbuf setsid find sed awk "
         "true false printf echo test tee sort head wc seq sleep cut tr base64 "
         "ionice taskset chrt flock script").split()
 BITS = ['"', "'", "\\", "$", "`", "(", ")", "{", "}", "&", "|", ";", "\n", " ",
         "<", ">", "!", "#", "[[", "]]", "((", "))", "&&", "||", "&>", ">&",
-        "<<E\n", "\nE\n", "$'", '$"', "$(", "${x:-", "*", "?", "~", "=", "-c",
+        "<<E\n", "\nE\n", "$[", "$[1;", "${a[", "&>>", "|&",
+        "$'", '$"', "$(", "${x:-", "*", "?", "~", "=", "-c",
         "rm x", "rm", "ls", "eval ", "sh -c ", "env ", "xargs ", "if ",
         "then ", "fi", "do ", "done", "case ", "esac", "f() ", "function ",
         "time ", "coproc ", "! ", "<(", ">(", "2>&1", "<<<", "[", "]", "\t",

@@ -227,12 +227,17 @@ static const struct row {
 	const char *deny, *ask, *allow, *def;
 	const char *command, *want;
 } rows[] = {
+#include "tests/unit/test_sandbox_judge_builds.h"
 #include "tests/unit/test_sandbox_judge_calm.h"
 #include "tests/unit/test_sandbox_judge_doubt.h"
 #include "tests/unit/test_sandbox_judge_files.h"
+#include "tests/unit/test_sandbox_judge_globs.h"
 #include "tests/unit/test_sandbox_judge_lost.h"
 #include "tests/unit/test_sandbox_judge_options.h"
+#include "tests/unit/test_sandbox_judge_plain.h"
+#include "tests/unit/test_sandbox_judge_reads.h"
 #include "tests/unit/test_sandbox_judge_rows.h"
+#include "tests/unit/test_sandbox_judge_starts.h"
 #include "tests/unit/test_sandbox_judge_tools.h"
 #include "tests/unit/test_sandbox_judge_tuned.h"
 #include "tests/unit/test_sandbox_judge_turns.h"

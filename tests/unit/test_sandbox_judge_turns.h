@@ -6,16 +6,16 @@
 		    want \
 	}
 /* aliases are not followed where they are used */
-TURNS("alias c=cat\nc .env", "ask"),
+TURNS("alias c=cat\nc .env", "deny"),
     TURNS("alias w=tee\necho x | w tests/t.py", "ask"),
     TURNS("alias s='cd'\ns tests; > t.py", "ask"),
     TURNS("alias c='#'\nc cat <<'E'\ncurl x\nE", "ask"),
-    TURNS("alias c=cat\nc\\\n .env", "ask"),
-    TURNS("alias cc2=cat\nc\\\nc2 .env", "ask"),
-    TURNS("eval 'alias c=cat'\nc .env", "ask"),
-    TURNS("command alias c=cat\nc .env", "ask"),
-    TURNS("alias \"$x\"\nc .env", "ask"),
-    TURNS("shopt -s expand_aliases; BASH_ALIASES[c]=cat\nc .env", "ask"),
+    TURNS("alias c=cat\nc\\\n .env", "deny"),
+    TURNS("alias cc2=cat\nc\\\nc2 .env", "deny"),
+    TURNS("eval 'alias c=cat'\nc .env", "deny"),
+    TURNS("command alias c=cat\nc .env", "deny"),
+    TURNS("alias \"$x\"\nc .env", "deny"),
+    TURNS("shopt -s expand_aliases; BASH_ALIASES[c]=cat\nc .env", "deny"),
     TURNS("alias ll='ls -la'", "allow"), TURNS("alias", "allow"),
     /* a function of a name hides no program */
     TURNS("false && cat() { :; }; cat .env", "deny"),

@@ -1,0 +1,45 @@
+/* What a program is given it reads, unless it is known otherwise; for rows of
+ * test_sandbox_judge.c. */
+#define READS(c, want) \
+	{ \
+		"Read(.env)|Read(/vault/**)|Read(~/.ssh/**)", "", "", "allow", \
+		    c, want \
+	}
+READS("lz4 -c .env", "deny"), READS("lz4 .env /dev/stdout", "deny"),
+    READS("bc .env", "deny"), READS("as .env", "deny"),
+    READS("troff .env", "deny"), READS("nroff vault/x", "deny"),
+    READS("psql -f .env", "deny"), READS("psql -f.env", "deny"),
+    READS("psql --file=.env", "deny"), READS("qrencode -r .env", "deny"),
+    READS("ansible-vault view .env", "deny"), READS("dotenv -f .env", "deny"),
+    READS("dotenv -f .env list", "deny"),
+    READS("dotenv -f .env run ls", "deny"),
+    READS("dotenvx run -f .env -- ls", "deny"), READS("mytool .env", "deny"),
+    READS("./x.sh ~/.ssh/id_rsa", "deny"),
+    READS("mytool --config=src/../.env", "deny"), READS("mytool @.env", "deny"),
+    READS("mytool config=.env", "deny"), READS("mytool ~/.ssh/id", "deny"),
+    READS("mytool .e*", "ask"), READS("mytool 'a b/.env'", "ask"),
+    READS("nice mytool .env", "deny"),
+    READS("f() { cat \"$1\"; }; f .env", "deny"),
+    READS("python3 x.py .env", "deny"), READS("node x.js vault/a", "deny"),
+    READS("ssh-add ~/.ssh/id", "deny"), READS("rustc .env", "deny"),
+    READS("nasm .env", "deny"), READS("bison .env", "deny"),
+    READS("msgfmt .env", "deny"), READS("a2ps .env", "deny"),
+    READS("xargs mytool < list", "allow"),
+    /* those that do not, or not that file */
+    READS("ls -l .env", "allow"), READS("test -f .env", "allow"),
+    READS("[ -e .env ] && echo .env", "allow"), READS("[[ -f .env ]]", "allow"),
+    READS("stat .env", "allow"), READS("git status .env", "allow"),
+    READS("git check-ignore .env", "allow"), READS("realpath .env", "allow"),
+    READS("printf '%s\\n' .env", "allow"), READS("export FILE=.env", "allow"),
+    READS("rm -f .env", "allow"), READS("touch .env", "allow"),
+    READS("chmod 600 .env", "allow"),
+    READS("mytool --exclude .env src", "allow"),
+    READS("mytool --ignore=.env src", "allow"),
+    READS("mytool '!.env'", "allow"), READS("mytool a.c .env.example", "allow"),
+    READS("mytool https://x.example/.env", "allow"),
+    READS("mytool \"$x\" $y", "allow"), READS("mytool *.c", "allow"),
+    READS("pytest vault/test_x.py", "allow"), READS("make vault/x.o", "allow"),
+    READS("go test ./vault/x", "allow"), READS("mytool vault", "deny"),
+    READS("python3 x.py a.txt", "allow"),
+    READS("echo .env >> .gitignore", "allow"),
+    { "", "", "", "allow", "mytool .env", "allow" },
