@@ -17,6 +17,8 @@
 #include "orchestrator/run/reproduce.h"
 #include "orchestrator/run/review.h"
 
+#define LAST_MS 2000 /* of a run: for ends and verification, */
+#define LAST_RUNS 8  /* and as many runs of the tests */
 #define LEAST_LIMIT_MS 1000
 #define MAX_GUARDED 200 /* named to the built-in model */
 #define MAX_GUARDED_SHOWN 20
@@ -83,18 +85,22 @@ limit_ms(const struct run *r, const struct subtask *t)
 	return ms < LEAST_LIMIT_MS ? LEAST_LIMIT_MS : ms;
 }
 
-/* Time for trying until the run's own limit, less a fifth: the built-in model
- * is to end by itself, with what it ruled out. 0: no limit. */
+/* Time for trying until the run's own limit: the built-in model is to end by
+ * itself, with what it ruled out, and a fix that it finds at last is to be
+ * verified. That takes some runs of the tests, and a fifth at most. 0: no
+ * limit. */
 static uint64_t
 budget_ms(const struct run *r)
 {
 	uint64_t gone = (uint64_t)(run_now(r) * 1000);
+	uint64_t rest, last = LAST_MS + LAST_RUNS * r->base.test_ms;
 
 	if (r->o.max_time_ms == 0)
 		return 0;
 	if (gone >= r->o.max_time_ms)
 		return 1;
-	return (r->o.max_time_ms - gone) / 5 * 4 + 1;
+	rest = r->o.max_time_ms - gone;
+	return rest - (last < rest / 5 ? last : rest / 5);
 }
 
 static json_t *
