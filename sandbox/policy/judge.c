@@ -362,6 +362,7 @@ judge_command(const struct rules *r, const char *command,
 		.where = where,
 		.out = ret,
 		.whole = command,
+		.globs = GLOBS_MAX,
 		.max_work = SH_MAX_WORK(len) };
 	size_t i;
 

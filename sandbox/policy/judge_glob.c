@@ -23,29 +23,43 @@ known(const char *s, size_t n)
 	return i;
 }
 
-/* Of a component, as a "*" behind what is known. */
+/* The i-th of a component of n, of which k are known: a "*" behind those. */
 static char
-at(const char *s, size_t n, size_t i)
+at(const char *s, size_t n, size_t k, size_t i)
 {
-	size_t k = known(s, n);
-
 	return i < k ? s[i] : i == k && k < n ? '*' : '\0';
+}
+
+/* How much may still be compared, in pairs of characters; at the end all is
+ * taken for a match. */
+static bool
+afford(size_t *left, size_t pairs)
+{
+	const bool can = *left > pairs;
+
+	*left = can ? *left - pairs : 0;
+	return can;
 }
 
 /* Is there a name that both stand for? */
 static bool
-meet(const char *a, size_t n, const char *b, size_t m)
+meet(const char *a, size_t n, const char *b, size_t m, size_t *left)
 {
-	const size_t side = m + 2;
+	const size_t side = m + 2, kn = known(a, n), km = known(b, m);
 	size_t i, k;
 	bool *f, met;
 
-	if (n > NAME_MAX_GLOB || m > NAME_MAX_GLOB)
+	/* The most common answer. */
+	if (kn > 0 && km > 0 && strchr("*?", a[0]) == NULL &&
+	    strchr("*?", b[0]) == NULL && a[0] != b[0])
+		return false;
+	if (n > NAME_MAX_GLOB || m > NAME_MAX_GLOB ||
+	    !afford(left, (n + 2) * side))
 		return true;
 	f = xcalloc((n + 2) * side, sizeof *f);
 	for (i = n + 1; i-- > 0;)
 		for (k = m + 1; k-- > 0;) {
-			const char x = at(a, n, i), y = at(b, m, k);
+			const char x = at(a, n, kn, i), y = at(b, m, km, k);
 			bool *v = &f[i * side + k];
 
 			if (x == '\0' && y == '\0')
@@ -67,12 +81,13 @@ meet(const char *a, size_t n, const char *b, size_t m)
 
 /* A wildcard at its front stands for no dot, unless an option says so. */
 static bool
-names_meet(const char *pat, size_t n, const char *s, size_t m, bool dots)
+names_meet(
+    const char *pat, size_t n, const char *s, size_t m, bool dots, size_t *left)
 {
 	if (!dots && n > 0 && pat[0] == '.' && m > 0 &&
 	    strchr("*?[", s[0]) != NULL)
 		return false;
-	return meet(pat, n, s, m);
+	return meet(pat, n, s, m, left);
 }
 
 static const char *
@@ -90,11 +105,10 @@ is_any(const char *s)
 
 /* tree: what is below the name counts, too. */
 static bool
-paths_meet(const char *pat, const char *s, bool dots, bool tree, unsigned *left)
+paths_meet(const char *pat, const char *s, bool dots, bool tree, size_t *left)
 {
-	if (*left == 0)
+	if (!afford(left, 16))
 		return true;
-	--*left;
 	if (*pat == '\0')
 		return true;
 	if (is_any(pat) && *next(pat) == '\0')
@@ -107,7 +121,8 @@ paths_meet(const char *pat, const char *s, bool dots, bool tree, unsigned *left)
 	if (is_any(s))
 		return paths_meet(pat, next(s), dots, tree, left) ||
 		    paths_meet(next(pat), s, dots, tree, left);
-	return names_meet(pat, strcspn(pat, "/"), s, strcspn(s, "/"), dots) &&
+	return names_meet(
+		   pat, strcspn(pat, "/"), s, strcspn(s, "/"), dots, left) &&
 	    paths_meet(next(pat), next(s), dots, tree, left);
 }
 
@@ -120,23 +135,23 @@ is_of_file(const char *pat)
 }
 
 static bool
-meets(const char *pat, const char *s, bool dots, unsigned how)
+meets(const char *pat, const char *s, bool dots, unsigned how, size_t *left)
 {
 	const bool tree = (how & (REACH_TREE | REACH_BELOW)) != 0;
 	size_t n = strlen(pat);
-	unsigned left = 4096;
 
 	while (n > 0 && pat[n - 1] == '/')
 		n--;
 	if (memchr(pat, '/', n) != NULL || is_any(pat))
-		return paths_meet(pat + strspn(pat, "/"), s, dots, tree, &left);
+		return paths_meet(pat + strspn(pat, "/"), s, dots, tree, left);
 	/* A name in any directory, and of one where it may be. */
 	const bool file = n == strlen(pat) && is_of_file(pat);
 
 	for (; *s != '\0'; s = next(s)) {
 		if (file && *next(s) != '\0')
 			continue;
-		if (is_any(s) || names_meet(pat, n, s, strcspn(s, "/"), dots))
+		if (is_any(s) ||
+		    names_meet(pat, n, s, strcspn(s, "/"), dots, left))
 			return true;
 	}
 	return tree && (how & REACH_ANY) != 0;
@@ -144,7 +159,7 @@ meets(const char *pat, const char *s, bool dots, unsigned how)
 
 /* What is left of path behind base, NULL: it does not lead there. */
 static const char *
-behind(const char *path, const char *base)
+behind(const char *path, const char *base, size_t *left)
 {
 	if (base == NULL)
 		return NULL;
@@ -154,7 +169,7 @@ behind(const char *path, const char *base)
 		if (*path == '\0' ||
 		    (!is_any(path) &&
 			!meet(path, strcspn(path, "/"), base,
-			    strcspn(base, "/"))))
+			    strcspn(base, "/"), left)))
 			return NULL;
 		if (is_any(path)) /* it may go on within it */
 			return path;
@@ -166,33 +181,33 @@ behind(const char *path, const char *base)
 
 static bool
 from(const char *pat, const char *path, const char *base, bool dots,
-    unsigned how)
+    unsigned how, size_t *left)
 {
-	const char *rel = behind(path, base);
+	const char *rel = behind(path, base, left);
 
-	return rel != NULL && meets(pat, rel, dots, how);
+	return rel != NULL && meets(pat, rel, dots, how, left);
 }
 
 static bool
 rule_meets(const struct rule *r, const char *path,
-    const struct judge_place *where, bool dots, unsigned how)
+    const struct judge_place *where, bool dots, unsigned how, size_t *left)
 {
 	const char *p = r->pattern;
 
 	if (p == NULL)
 		return true;
 	if (text_starts(p, "//"))
-		return from(p + 1, path, "/", dots, how);
+		return from(p + 1, path, "/", dots, how, left);
 	if (strcmp(p, "~") == 0)
-		return behind(path, where->home) != NULL;
+		return behind(path, where->home, left) != NULL;
 	if (text_starts(p, "~/"))
-		return from(p + 1, path, where->home, dots, how);
+		return from(p + 1, path, where->home, dots, how, left);
 	if (*p == '/')
-		return from(p, path, where->workspace, dots, how);
+		return from(p, path, where->workspace, dots, how, left);
 	if (text_starts(p, "./"))
-		return from(p + 1, path, where->cwd, dots, how);
-	return from(p, path, where->cwd, dots, how) ||
-	    from(p, path, where->workspace, dots, how);
+		return from(p + 1, path, where->cwd, dots, how, left);
+	return from(p, path, where->cwd, dots, how, left) ||
+	    from(p, path, where->workspace, dots, how, left);
 }
 
 /* Options of shells that let it stand for more. */
@@ -239,25 +254,27 @@ is_all(const char *path)
 }
 
 bool
-judge_may_meet(const struct judge *j, enum rule_about about, unsigned how,
+judge_may_meet(struct judge *j, enum rule_about about, unsigned how,
     const struct sh_word *w, const char *cwd)
 {
 	const bool tilde = (w->flags & SH_TILDE) != 0 && w->text[0] == '~';
 	const bool wide = is_wide(j->whole);
+	size_t *left = &j->globs;
 	char *path;
 	bool met;
 
 	path = judge_path(w->text, tilde, cwd, j->where);
 	/* What is in there has other names, too. */
 	met = strstr(j->whole, "nocaseglob") != NULL ||
-	    behind(path, "/proc") != NULL || behind(path, "/dev") != NULL ||
+	    behind(path, "/proc", left) != NULL ||
+	    behind(path, "/dev", left) != NULL ||
 	    ((how & REACH_WHOLE) != 0 && is_all(path)) ||
 	    ((how & REACH_RULES) == 0 && by_default(j, about, path));
 	for (size_t i = 0; i < j->rules->n && !met; i++) {
 		const struct rule *x = &j->rules->v[i];
 
 		met = x->ruling != RULING_ALLOW && judge_speaks(x, about) &&
-		    rule_meets(x, path, j->where, wide, how);
+		    rule_meets(x, path, j->where, wide, how, left);
 	}
 	free(path);
 	return met;

@@ -11,6 +11,8 @@
 #define JUDGE_DIRS 8
 #define JUDGE_FINDINGS 8
 #define UNSPELLED SIZE_MAX
+/* Pairs of characters of names with wildcards and rules: some 50 ms. */
+#define GLOBS_MAX ((size_t)1 << 22)
 
 struct judge {
 	const struct rules *rules;
@@ -35,6 +37,7 @@ struct judge {
 	unsigned n_posix;
 	size_t work, max_work; /* of reading, so far (SH_MAX_WORK) */
 	size_t checks;         /* judge_afford() */
+	size_t globs;          /* left of GLOBS_MAX */
 	bool only_blocks;      /* what is inside needs no allow rule */
 	bool only_known;       /* and what is computed in it is let be */
 	bool evaluates; /* something of any text runs what is in a name */
@@ -331,7 +334,7 @@ void judge_reach(struct judge *j, enum rule_about about, unsigned how,
 /* Does a rule of that kind speak of it? Read covers grep too. */
 bool judge_speaks(const struct rule *x, enum rule_about about);
 /* judge_glob.c: may a name with wildcards be one that rules are against? */
-bool judge_may_meet(const struct judge *j, enum rule_about about, unsigned how,
+bool judge_may_meet(struct judge *j, enum rule_about about, unsigned how,
     const struct sh_word *w, const char *cwd);
 void judge_cd(struct judge *j, const struct sh_word *dir, bool replace);
 /* A clean absolute path; yours. */

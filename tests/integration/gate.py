@@ -170,6 +170,12 @@ def costly(box):
         answer = json.loads(r.out or "{}")
         lib.check(answer.get("verdict") == "ask" and
                   "too many" in answer["reason"], "it is asked about", r)
+    stars = "a*" * 100
+    lib.write(policy, json.dumps({"permissions": {"deny": [
+        "Read(/" + ("**/" + stars + "c/") * 4 + "x)"]}}))
+    r = gate(box, "--policy", policy, "cat " + (stars + "/") * 20 + "y",
+             timeout=20)
+    lib.check(r.out.startswith("ask:"), "so is a name of many stars", r)
     lib.write(os.path.join(repo, ".foray/settings.json"), json.dumps(
         {"permissions": {"deny": ["Edit(a%d)" % n for n in range(300)]}}))
     r = gate(box, "-C", repo, "ls")
