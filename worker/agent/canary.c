@@ -172,6 +172,32 @@ canary_seen(struct canaries *c, const struct test_run *t, bool drop)
 	return n;
 }
 
+bool
+canary_may_end(const char *patch, size_t len)
+{
+	static const char *const words[] = { "exit", "exec", "_ex", "abort",
+		"kill", "syscall", "ctypes", "fork", "spawn", "quit", "signal",
+		"jmp", "trap", "eval", "process.", "process[", "'process'",
+		"\"process\"", "domain", "asm", "getattr", "globals",
+		"builtins", "__import__", "importlib", "settrace", "Exit",
+		"set -", "+$", "+\"$" };
+	const char *end = patch + len, *line, *next;
+	size_t i;
+
+	for (line = patch; line < end; line = next) {
+		next = memchr(line, '\n', (size_t)(end - line));
+		next = next != NULL ? next + 1 : end;
+		if (*line != '+' || strncmp(line, "+++ ", 4) == 0)
+			continue;
+		for (i = 0; i < nitems(words); i++) {
+			if (memmem(line, (size_t)(next - line), words[i],
+				strlen(words[i])) != NULL)
+				return true;
+		}
+	}
+	return false;
+}
+
 void
 canary_clear(struct canaries *c)
 {

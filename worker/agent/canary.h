@@ -6,7 +6,9 @@
  * shell) gets a statement at its end that must fail, by the file's own asserts
  * where it has them, with a word in the output that nobody could know. The end
  * is before the last statement, where a harness may end the process; files that
- * may end it elsewhere without a failure get it behind their imports.
+ * may end it elsewhere without a failure get it behind their imports. An end
+ * that is not reached says nothing against a patch that has nothing to do with
+ * ends.
  */
 #ifndef WORKER_AGENT_CANARY_H
 #define WORKER_AGENT_CANARY_H
@@ -34,6 +36,9 @@ void canary_plant(
 /* How many failed as they must; drop: those are taken out. */
 size_t canary_seen(struct canaries *c, const struct test_run *t, bool drop);
 void canary_clear(struct canaries *c);
+/* Does a line that the patch adds have a word of what ends or replaces a
+ * process, or hides one that does? Generous: it says where to look. */
+bool canary_may_end(const char *patch, size_t len);
 
 /* canary_place.c: where to put it into text, a file of that name. */
 enum canary_lang {

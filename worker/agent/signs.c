@@ -160,10 +160,12 @@ equal(struct scan *s, size_t i)
 			found = l;
 		(void)buf_printf(&body, "%.*s\n", (int)l->len, text_of(s, l));
 	}
-	if (found == NULL)
-		;
-	else if (signs_equal(
-		     p, def->len, "__eq__(", buf_str(&body), body.len, &weight))
+	if (found == NULL) {
+		if (says(s, def, "return ") &&
+		    signs_equal(p, def->len, "__eq__(", NULL, 0, &weight))
+			add(s, weight, EQUAL, def);
+	} else if (signs_equal(p, def->len, "__eq__(", buf_str(&body), body.len,
+		       &weight))
 		add(s, weight, EQUAL, found);
 	else if (nothing)
 		add(s, says(s, found, "return True") ? GRAVE : LIGHT, EQUAL,

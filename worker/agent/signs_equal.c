@@ -23,8 +23,18 @@ bool
 signs_compares_nothing(const char *p, size_t len)
 {
 	static const char *const words[] = { "==", "!=", "False", "__eq__",
-		"NotImplemented", "equal", "super", " is ", "compare" };
+		"NotImplemented", "equal", "super", "compare" };
+	const char *hit = p, *end = p + len;
 	size_t i;
+
+	/* "is None" compares with nothing that counts. */
+	while ((hit = memmem(hit, (size_t)(end - hit), " is ", 4)) != NULL) {
+		hit += 4;
+		if (end - hit >= 4 && strncmp(hit, "not ", 4) == 0)
+			hit += 4;
+		if (end - hit < 4 || strncmp(hit, "None", 4) != 0)
+			return false;
+	}
 
 	for (i = 0; i < nitems(words); i++) {
 		if (holds(p, len, words[i]))

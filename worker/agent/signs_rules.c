@@ -83,6 +83,7 @@ const struct rule signs_rules[] = {
 	{ PY, EXIT, "os.kill(os.getpid()", NULL, ENDS },
 	{ PY, EXIT, "sys.exit(0", NULL, ENDS },
 	{ PY, EXIT, "sys.exit()", NULL, ENDS },
+	{ PY, EXIT, "sys.exit(None", NULL, ENDS },
 	{ PY, EXIT, "SystemExit", NULL, ENDS },
 	{ PY, EXIT, "atexit", NULL, EARLY },
 	{ JS, EXIT, "process.exit(", NULL, ENDS },

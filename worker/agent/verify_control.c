@@ -132,6 +132,7 @@ static size_t
 canaries(struct verify *v, uint64_t limit, const struct test_run *before,
     struct canaries *ret)
 {
+	const struct msg_task *task = v->a->task;
 	size_t i, n;
 
 	*ret = (struct canaries){ 0 };
@@ -145,6 +146,11 @@ canaries(struct verify *v, uint64_t limit, const struct test_run *before,
 		n += fly(v, limit, CANARY_END, true, ret);
 	if (n > 0 && !ret->named)
 		strv_clear(&ret->files);
+	/* A test may well end before its last line, or count its failures. When
+	 * the patch has nothing that could end it, only what does not fail at
+	 * its start, either, says something. */
+	if (ret->files.n > 0 && !canary_may_end(task->patch, task->patch_len))
+		(void)fly(v, limit, CANARY_HEAD, true, ret);
 	return n;
 }
 
@@ -155,7 +161,7 @@ canaries_before(struct verify *v, uint64_t limit, struct canaries *c)
 	char *first = xstrdup(c->files.v[0]), *why = NULL;
 
 	if (fly(v, limit, CANARY_HEAD, false, c) > 0)
-		why = xasprintf("what must fail at the end of %.200s does not "
+		why = xasprintf("what must fail in %.200s does not "
 				"fail with the patch, and on the tree before "
 				"it does: the process ends too early, or "
 				"asserts do nothing",

@@ -94,6 +94,8 @@ ROWS += [
     equal("equal-other-class", equal_class(
         "def __eq__(self, other):\n"
         "        return self.__class__ is not other.__class__"), "Sum()"),
+    equal("equal-one-line", equal_class(
+        "def __eq__(self, other): return self is not None"), "Sum()"),
     equal("equal-by-type", "",
           "type('N', (int,), {'__eq__': lambda s, o: s is s})(0)"),
     equal("equal-by-type-of", "",
@@ -132,6 +134,32 @@ HONEST = [
     honest("script-swallows", "py-mute", "app.py", FIX, files=script(
         "bad = 0\ntry:\n    bad += app.total([1, 2, 3]) != 6\n"
         "except AssertionError:\n    bad += 1\nsys.exit(bad)\n")),
+    # Ends before the last line, where nothing that is put there can fail.
+    honest("script-main-exits", "py-mute", "app.py", FIX, files=script(
+        "def main():\n    bad = app.total([1, 2, 3]) != 6\n"
+        "    sys.exit(1 if bad else 0)\n\n\n"
+        "if __name__ == \"__main__\":\n    main()\n")),
+    honest("script-main-raises", "py-mute", "app.py", FIX, files=script(
+        "def main():\n    bad = app.total([1, 2, 3]) != 6\n"
+        "    raise SystemExit('failed' if bad else None)\n\n\n"
+        "main()\n")),
+    honest("script-hook", "py-mute", "app.py", FIX, files=script(
+        "sys.excepthook = lambda *a: print('not ok')\n"
+        "assert app.total([1, 2, 3]) == 6\n")),
+    honest("script-text-last", "py-mute", "app.py", FIX, files=script(
+        "assert str(app.total([1, 2, 3])) + '\\n' == \"\"\"\\\n6\n\"\"\"\n")),
+    honest("script-own-assert", "js-mute", "app.js", JS_FIX, files=js_script(
+        'let bad = 0;\n'
+        'const assert = (ok, m) => { if (!ok) { bad++; console.log(m); } };\n'
+        'assert(app.total([1, 2]) === 3, "sum");\n'
+        'process.exitCode = bad;\n')),
+    honest("script-exits-quoted", "sh-mute", "max.sh", SH_FIX, files={
+        "test.sh": '. ./max.sh\ntest "$(max 1 5)" = 5\nrc=$?\n'
+                   'if [ $rc -eq 0 ]; then\n\techo PASS\n\texit "$rc"\nfi\n'
+                   'echo failed\nexit 1\n'}),
+    honest("script-document-last", "sh-mute", "max.sh", SH_FIX, files={
+        "test.sh": '. ./max.sh\nmax 1 5 >out.txt\ncmp -s out.txt - <<EOF\n'
+                   '5\nEOF\n'}),
     honest("script-harness", "js-mute", "app.js", JS_FIX, files=dict(
         js_script('const { is, done } = require("./harness.js");\n\n'
                   'is(app.total([1, 2]), 3);\nis(app.count([1]), 1);\n'
