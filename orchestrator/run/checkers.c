@@ -28,11 +28,10 @@ struct line {
 	char *var;
 	struct strv values;
 	unsigned depth;
-	bool in_script;
 };
 
-static void read_line(struct finder *f, const char *at, const char *text,
-    unsigned depth, bool in_script);
+static void read_line(
+    struct finder *f, const char *at, const char *text, unsigned depth);
 
 static char *
 read_at(struct finder *f, const char *at, const char *name)
@@ -97,7 +96,7 @@ target(const struct line *l, const struct makefile *m, const char *name,
 		return;
 	makefile_rule(m, name, &needs, &recipe);
 	for (i = 0; i < recipe.n; i++)
-		read_line(l->f, l->at, recipe.v[i], depth + 1, false);
+		read_line(l->f, l->at, recipe.v[i], depth + 1);
 	for (i = 0; i < needs.n; i++)
 		if (recipe.n == 0 || makefile_is_phony(m, needs.v[i]))
 			target(l, m, needs.v[i], depth + 1);
@@ -228,7 +227,7 @@ npm(const struct line *l, char *const *argv)
 		script = json_string_value(json_object_get(scripts, name));
 	}
 	if (script != NULL)
-		read_line(l->f, l->at, script, l->depth + 1, false);
+		read_line(l->f, l->at, script, l->depth + 1);
 	json_decref(root);
 	free(text);
 }
@@ -271,8 +270,22 @@ read_script(const struct line *l, const char *text)
 			last = s;
 	}
 	(void)buf_add(&b, last, strcspn(last, "\n"));
-	read_line(l->f, l->at, buf_str(&b), l->depth + 1, true);
+	read_line(l->f, l->at, buf_str(&b), l->depth + 1);
 	buf_clear(&b);
+}
+
+/* Makes what is tested. */
+static bool
+is_builder(const char *name)
+{
+	static const char *const starts[] = { "build", "gen", "make", "compile",
+		"bundle", "install", "setup", "prepare", "configure" };
+	size_t i;
+
+	for (i = 0; i < nitems(starts); i++)
+		if (text_starts(path_base(name), starts[i]))
+			return true;
+	return false;
 }
 
 static void
@@ -280,7 +293,7 @@ script(const struct line *l, const char *name, bool shell, bool bare)
 {
 	char *text = read_at(l->f, l->at, name);
 
-	if (text != NULL && (bare || !l->in_script)) {
+	if (text != NULL && bare && !is_builder(name)) {
 		found(l->f, l->at, name);
 		if (shell && l->depth < MAX_DEPTH)
 			read_script(l, text);
@@ -452,13 +465,9 @@ command(struct line *l, const char *s, size_t len, bool judged)
 }
 
 static void
-read_line(struct finder *f, const char *at, const char *text, unsigned depth,
-    bool in_script)
+read_line(struct finder *f, const char *at, const char *text, unsigned depth)
 {
-	struct line l = { .f = f,
-		.at = xstrdup(at),
-		.depth = depth,
-		.in_script = in_script };
+	struct line l = { .f = f, .at = xstrdup(at), .depth = depth };
 	bool piped = false;
 	size_t n;
 
@@ -484,7 +493,7 @@ checkers_find(const char *dir, struct strv *commands)
 	size_t i;
 
 	for (i = 0; i < commands->n; i++)
-		read_line(&f, "", commands->v[i], 0, false);
+		read_line(&f, "", commands->v[i], 0);
 	for (i = 0; i < f.found.n; i++)
 		strv_addf(commands, "sh %s", f.found.v[i]);
 	strv_clear(&f.found);

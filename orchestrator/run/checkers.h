@@ -11,10 +11,11 @@
 /* Follows make targets, npm scripts and shell scripts that the commands run in
  * dir, and adds "sh FILE" to commands for each file (as seen from dir) that
  * - is given to an interpreter ("python3 verify.py") or is a script ("./x"),
+ * not told what to work on, and no builder by its name ("build.js", "gen.py"),
  * - is the main source of a C or C++ program that runs without arguments and
  *   includes headers of its own ("./t" with t.c, or what a rule makes it from):
  *   its status is the verdict on other files.
- * Of a shell script the last line counts, and what is told nothing to work on.
+ * Of a shell script the last line counts.
  * What something else judges ("./calc <in | diff - out") is no checker.
  *
  * This is reading by words, as people write these files: what functions of make

@@ -274,11 +274,22 @@ is_module_runner(const char *word)
 	return is_one_of(runners, nitems(runners), word, strlen(word));
 }
 
+/* What it is given is built, and perhaps what is tested. */
+static bool
+is_compiler(const char *word)
+{
+	static const char *const compilers[] = { "cc", "gcc", "clang", "c++",
+		"g++", "clang++", "rustc", "javac", "tsc" };
+
+	return is_one_of(compilers, nitems(compilers), word, strlen(word));
+}
+
 static void
 add_command(struct words *w, const char *command)
 {
 	static const char between[] = " \t\r\n;|&()<>{}$`\"'=,!";
-	const char *s = command;
+	const char *s = command, *gap = command;
+	bool compiles = false;
 	char *word;
 	size_t n;
 
@@ -286,9 +297,12 @@ add_command(struct words *w, const char *command)
 	for (s += strspn(s, between); *s != '\0'; s += strspn(s, between)) {
 		n = strcspn(s, between);
 		word = xstrndup(s, n);
+		if (gap == command || strcspn(gap, "\n;|&") < (size_t)(s - gap))
+			compiles = is_compiler(word);
+		gap = s + n;
 		if (is_module_runner(word))
 			w->tests = true;
-		else
+		else if (!compiles || is_testlike(word))
 			add_word(w, word, s > command && s[-1] == '=');
 		free(word);
 		s += n;

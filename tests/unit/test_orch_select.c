@@ -228,8 +228,8 @@ static void
 test_checkers(void **state unused_arg)
 {
 	static const char *const scripts[] = { "verify.py", "x/y.sh",
-		"build.py", "tool.py", "run.js", "more.js", "cli.js",
-		"all.py" };
+		"build.py", "build.js", "tool.py", "run.js", "more.js",
+		"cli.js", "all.py" };
 	struct strv files = { 0 };
 	size_t i;
 
@@ -260,6 +260,7 @@ test_checkers(void **state unused_arg)
 	put("two.c", "#include <stdio.h>\n", &files);
 	put("package.json",
 	    "{\"scripts\":{\"test\":\"X=1 node run.js && npm run more\","
+	    "\"built\":\"node build.js && node more.js\","
 	    "\"more\":\"node --trace more.js; node cli.js in | diff - out\"}}",
 	    &files);
 	put("go.sh",
@@ -267,7 +268,7 @@ test_checkers(void **state unused_arg)
 	    "cd sub\npython3 ../all.py \"$@\" && exec sh ./go.sh\n\n",
 	    &files);
 	put("sub/go.sh", "sh ../go.sh\n", &files);
-	checkers("make -s check", "verify.py x/y.sh ");
+	checkers("make -s check", "verify.py ");
 	checkers("make said", "t.c ");
 	checkers("make both CC=gcc", "t.c ");
 	checkers("make alias", "main.c ");
@@ -275,7 +276,8 @@ test_checkers(void **state unused_arg)
 	checkers("make judged", "");
 	checkers("make below", "sub/u.cc ");
 	checkers("make into", "sub/u.cc ");
-	checkers("make", "build.py ");
+	checkers("make", "");
+	checkers("npm run built", "more.js ");
 	checkers("make round", "");
 	checkers("make loop", "");
 	checkers("make nosuch", "");

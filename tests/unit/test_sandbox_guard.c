@@ -134,6 +134,9 @@ expect(const char *command, const char *workdir, const char *expected)
 static void
 test_commands(void **state unused_arg)
 {
+	expect("cc -o t pkg/self_check.py app.py && ./t; python3 app/main.py",
+	    "", "app/main.py pkg/self_check.py");
+	expect("python3 cc app.py", "", "app.py");
 	expect("true", "", "");
 	expect("python3 app.py", "", "app.py");
 	expect("python3 ./app.py --fast", "", "app.py");
