@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 #include "common/fdio.h"
+#include "common/log.h"
+#include "common/text.h"
 #include "orchestrator/direct/stdin.h"
+#include "sandbox/stage.h"
 
 static void feed(int to) noreturn_fn;
 
@@ -45,6 +48,25 @@ check_stdio(struct err *e)
 	return 0;
 }
 
+/* A pipe that root made can't be opened by the name /dev/stderr under another
+ * uid, which scripts do. Of a pipe without a name only we and those who have it
+ * know: it is given over, to be opened in its own direction. */
+static void
+give(int fd, mode_t mode)
+{
+	uid_t uid = stage_uid();
+	struct stat st;
+	char path[32], to[8] = "";
+
+	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	if (uid == geteuid() || fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode) ||
+	    st.st_uid != geteuid() || readlink(path, to, sizeof to - 1) < 0 ||
+	    !text_starts(to, "pipe:["))
+		return;
+	if (fchown(fd, uid, (gid_t)-1) < 0 || fchmod(fd, mode) < 0)
+		log_debug("give descriptor %d: %s", fd, strerror(errno));
+}
+
 int
 stdin_open(int *ret_fd, pid_t *ret_pid, struct err *e)
 {
@@ -56,6 +78,9 @@ stdin_open(int *ret_fd, pid_t *ret_pid, struct err *e)
 	*ret_pid = -1;
 	if ((r = check_stdio(e)) < 0)
 		return r;
+	give(STDIN_FILENO, 0400);
+	give(STDOUT_FILENO, 0200);
+	give(STDERR_FILENO, 0200);
 	if (fstat(STDIN_FILENO, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
 	if ((r = fd_pipe(fds)) < 0)
@@ -70,6 +95,7 @@ stdin_open(int *ret_fd, pid_t *ret_pid, struct err *e)
 		fd_close(&fds[0]);
 		return r;
 	}
+	give(fds[0], 0400);
 	*ret_fd = fds[0];
 	*ret_pid = pid;
 	return 0;
