@@ -236,20 +236,22 @@ test_spare_dies(void **state)
 	size_t before;
 	struct bed b;
 	uint64_t end;
-	long pid;
+	long pid, inner;
 
 	(void)state;
 	open_bed(&b);
 	bed_assign(&b, "w1", 60000);
 	ev = bed_wait(&b, MSG_READY, "w1");
 	spares(&b, 1);
-	/* A bwrap that is not w1's, once it has the inner one. */
+	/* A bwrap that is not w1's, once its inner one has the worker: before,
+	 * the inner one may not yet have asked to die with it. */
 	end = loop_now_ms() + WAIT_MS;
 	do {
 		bed_nap(20);
 		pid = child_of((long)bed_pid1(&b), "bwrap", (long)ev->number);
-	} while (
-	    (pid == 0 || child_of(pid, "", 0) == 0) && loop_now_ms() < end);
+		inner = pid != 0 ? child_of(pid, "bwrap", 0) : 0;
+	} while ((inner == 0 || child_of(inner, "worker", 0) == 0) &&
+	    loop_now_ms() < end);
 	assert_int_not_equal(pid, 0);
 	before = bed_processes(&b);
 	kill((pid_t)pid, SIGKILL);
