@@ -79,6 +79,14 @@ without_globals(struct piece *p, const struct sh_word *w, size_t n)
 	return plain;
 }
 
+/* "$@" of a command line is nothing, and what follows is the command. */
+static bool
+is_positional(const struct sh_word *w, size_t n)
+{
+	return n > 1 && w->text[0] == '$' && w->text[1] != '\0' &&
+	    strchr("@*123456789", w->text[1]) != NULL && w->text[2] == '\0';
+}
+
 static void
 blocked_by(
     struct piece *p, const struct rule *r, const struct sh_word *w, size_t n)
@@ -95,7 +103,8 @@ blocked_by(
 		if ((w[i].flags & (SH_COMPUTED | SH_GLOB)) != 0)
 			var = w[i].text;
 	if (m == MATCH_MAYBE && !p->j->only_known &&
-	    !(p->j->posix && (w->flags & (SH_COMPUTED | SH_GLOB)) != 0))
+	    !(p->j->posix && (w->flags & (SH_COMPUTED | SH_GLOB)) != 0 &&
+		!is_positional(w, n)))
 		piece_raise(p, RULING_ASK, r->text, r->layer,
 		    "what comes of %.80s may make it match %s (%s)", var,
 		    r->text, layer_str(r->layer));

@@ -69,5 +69,7 @@ PLAIN("echo $[1;touch PWNED]", "deny"), PLAIN("echo $[1|rm x]", "deny"),
     /* shells end an expansion at the first brace */
     PLAIN("echo ${a[}; rm x; #]}", "ask"),
     PLAIN("echo ${a[${i}]} ${a[1]}", "allow"),
+    /* a command line has no arguments, and what follows is the command */
+    PLAIN("echo $'\\' ;\"$@\" rm x'm x #'", "ask"),
     /* an echo that knows escapes */
     PLAIN("echo 'ls\\nrm x' | sh", "ask"),
