@@ -47,7 +47,10 @@ hosts_figures(const struct hosts *hs, struct hosts_figures *ret)
 {
 	const struct host *h;
 
-	*ret = (struct hosts_figures){ .bad = hs->bad };
+	*ret = (struct hosts_figures){ 0 };
+	if (hs == NULL) /* at its end, while the last hook runs */
+		return;
+	ret->bad = hs->bad;
 	TAILQ_FOREACH (h, &hs->list, entry) {
 		ret->ready += !h->place.draining;
 		ret->draining += h->place.draining;

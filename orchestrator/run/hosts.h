@@ -139,6 +139,7 @@ struct hosts_figures {
 	uint64_t soon;            /* free ones, placing_soon() */
 	uint64_t bad;             /* messages that were none, so far */
 };
+/* hs may be NULL: all are 0. */
 void hosts_figures(const struct hosts *hs, struct hosts_figures *ret);
 const char *host_name(const struct host *h);
 unsigned host_slots(const struct host *h);
