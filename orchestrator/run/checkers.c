@@ -61,12 +61,6 @@ found(struct finder *f, const char *at, const char *name)
 	free(clean);
 }
 
-static bool
-is_one(const char *word, const char *const *list, size_t n)
-{
-	return text_is_one_of(word, list, n);
-}
-
 /* --- make files ----------------------------------------------------------- */
 
 static bool
@@ -240,7 +234,7 @@ is_shell(const char *word)
 	static const char *const names[] = { "sh", "bash", "dash", "ksh", "zsh",
 		"$(SHELL)" };
 
-	return is_one(path_base(word), names, nitems(names));
+	return text_is_one_of(path_base(word), names, nitems(names));
 }
 
 static bool
@@ -249,7 +243,8 @@ is_interpreter(const char *word)
 	static const char *const names[] = { "python", "python3", "node",
 		"perl", "ruby", "php", "lua", "$(PYTHON)", "$(NODE)" };
 
-	return is_shell(word) || is_one(path_base(word), names, nitems(names));
+	return is_shell(word) ||
+	    text_is_one_of(path_base(word), names, nitems(names));
 }
 
 /* Of a shell script only its last line: what runs before is judged by it, and
@@ -325,7 +320,7 @@ is_before(const char *word)
 		"nice", "nohup", "timeout", "valgrind", "npx", "c8", "nyc",
 		"xvfb-run", "&&" };
 
-	return is_one(word, names, nitems(names)) ||
+	return text_is_one_of(word, names, nitems(names)) ||
 	    strchr(word, '=') != NULL || *word == '-' ||
 	    isdigit((unsigned char)*word);
 }
@@ -356,7 +351,7 @@ one_command(const struct line *l, char *const *argv)
 	if (strcmp(*argv, "make") == 0 || strcmp(*argv, "gmake") == 0 ||
 	    strcmp(*argv, "$(MAKE)") == 0) {
 		make(l, argv + 1);
-	} else if (is_one(*argv, packagers, nitems(packagers))) {
+	} else if (text_is_one_of(*argv, packagers, nitems(packagers))) {
 		npm(l, argv + 1);
 	} else if (is_interpreter(*argv)) {
 		shell = is_shell(*argv);
