@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -14,12 +16,15 @@
 #define LINE_MAX_LEN (8 * 1024)
 /* A message of quotes, ids of them, a program's name. */
 #define JSON_MAX_LEN (2 * LINE_MAX_LEN + 4096)
+/* How long a reader may take for the first line that has no room. */
+#define UNREAD_MS 200
 #define BUDGET_S 10
 #define EXIT_FATAL 70 /* EX_SOFTWARE of sysexits.h */
 
 static const char *log_name;
 static enum log_level log_level = LOG_LVL_INFO;
 static int log_fd = STDERR_FILENO;
+static unsigned unread; /* lines that nobody took */
 static bool log_json;
 static struct log_ids log_ids;
 static struct log_budget *budget;
@@ -152,6 +157,65 @@ text_line(char *line, const char *text)
 		line + len, LINE_MAX_LEN - len - 1, text, strlen(text));
 }
 
+/* Does the reader take a piece within ms? What is not a pipe, a socket or a
+ * terminal always does. */
+static bool
+is_taken(int ms)
+{
+	struct pollfd p = { .fd = log_fd, .events = POLLOUT };
+	int r;
+
+	do
+		r = poll(&p, 1, ms);
+	while (r < 0 && errno == EINTR);
+	return r != 0;
+}
+
+/* A pipe that can be written to takes PIPE_BUF bytes without waiting. */
+static bool
+put(const char *line, size_t len)
+{
+	size_t piece;
+	ssize_t n;
+
+	while (len > 0) {
+		piece = len < PIPE_BUF ? len : PIPE_BUF;
+		if (!is_taken(UNREAD_MS))
+			return false;
+		do
+			n = write(log_fd, line, piece);
+		while (n < 0 && errno == EINTR);
+		if (n < 0)
+			return errno != EAGAIN;
+		line += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static void
+put_line(enum log_level level, const char *text)
+{
+	char line[JSON_MAX_LEN];
+	size_t len =
+	    log_json ? json_line(line, level, text) : text_line(line, text);
+
+	line[len++] = '\n';
+	if (!put(line, len))
+		unread++;
+}
+
+static void
+say_unread(void)
+{
+	char text[96];
+
+	(void)snprintf(text, sizeof text,
+	    "%u lines are left out here: nobody read them", unread);
+	unread = 0;
+	put_line(LOG_LVL_WARN, text);
+}
+
 static void log_line(enum log_level level, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
 
@@ -160,18 +224,17 @@ static void
 log_line(enum log_level level, const char *fmt, va_list ap)
 {
 	char text[LINE_MAX_LEN];
-	char line[JSON_MAX_LEN];
 	int saved = errno;
-	size_t len;
-	ssize_t n;
 
 	if (vsnprintf(text, sizeof text, fmt, ap) < 0)
 		text[0] = '\0';
-	len = log_json ? json_line(line, level, text) : text_line(line, text);
-	line[len++] = '\n';
-	do
-		n = write(log_fd, line, len);
-	while (n < 0 && errno == EINTR);
+	if (unread > 0 && !is_taken(0)) {
+		unread++;
+	} else {
+		if (unread > 0)
+			say_unread();
+		put_line(level, text);
+	}
 	errno = saved;
 }
 

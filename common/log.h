@@ -4,6 +4,10 @@
  * Only programs log: common, proto and sandbox return errors instead
  * (log_debug is allowed everywhere). Control bytes are escaped, so that no
  * text of a peer can move the cursor. errno is kept.
+ *
+ * A reader who doesn't read holds nobody up: once a line has waited for 200 ms,
+ * it and what follows are left out until there is room again, and then it is
+ * said how many they were.
  */
 #ifndef COMMON_LOG_H
 #define COMMON_LOG_H

@@ -45,6 +45,31 @@ teardown(void **state)
 	return 0;
 }
 
+/* A reader who doesn't read holds nobody up, and is told what he missed. */
+static void
+test_unread(void **state)
+{
+	static char text[128 * 1024];
+	char *at;
+
+	(void)state;
+	(void)alarm(60); /* what waits for the reader ends here */
+	for (unsigned i = 0; i < 5000; i++)
+		log_info("line %u of many that nobody reads", i);
+	(void)alarm(0);
+	assert_true(take(text, sizeof text) > 60000);
+	assert_non_null(strstr(text, "prog: line 0 of"));
+	assert_null(strstr(text, "line 4999"));
+	log_info("read again");
+	take(text, sizeof text);
+	at = strstr(text, " lines are left out here: nobody read them\n");
+	assert_non_null(at);
+	assert_string_equal(at + 43, "prog: read again\n");
+	log_info("and on");
+	take(text, sizeof text);
+	assert_string_equal(text, "prog: and on\n");
+}
+
 static void
 test_line(void **state)
 {
@@ -230,6 +255,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_unread, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_line, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_level, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_long, setup, teardown),
