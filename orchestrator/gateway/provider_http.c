@@ -17,6 +17,7 @@
 #define TOKEN_BYTES 3    /* of a reply that nobody counted */
 #define EMPTY_RETRIES 2
 #define SLOW_MS 15000 /* of silence, until it is said that it is waited for */
+#define SILENT_MS (60 * 1000) /* until that is said again */
 
 static size_t
 prompt_bytes(const struct provider_ask *q)
@@ -120,7 +121,6 @@ on_attempt(void *ctx, struct attempt *t)
 	a->running = false;
 	loop_del(s->loop, a->slow);
 	a->slow = NULL;
-	s->told &= !begun;
 	gate_leave(s->gate, fine);
 	attempt_clear(t);
 	if (answer.message != NULL)
@@ -186,19 +186,20 @@ send_request(struct ask *a, struct err *e)
 	return r;
 }
 
-/* Once for all that wait, until something comes. */
+/* For all that wait, and at most once a minute. */
 static void
 on_slow(void *ctx)
 {
 	struct ask *a = ctx;
 	struct server *s = a->s;
+	uint64_t now = loop_now_ms();
 	struct log_ids old;
 	char *host;
 
 	a->slow = NULL;
-	if (a->attempt.begun || s->told)
+	if (a->attempt.begun || now < s->silent_ms)
 		return;
-	s->told = true;
+	s->silent_ms = now + SILENT_MS;
 	host = http_url_host(s->ep->url);
 	log_ids_get(&old);
 	log_ids_set(&a->ids);

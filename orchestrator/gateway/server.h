@@ -32,7 +32,7 @@ struct server {
 	char *name;
 	char cache_key[32];                           /* "": not sent */
 	uint64_t retries, requests[PROVIDER_CLASSES]; /* for server_state() */
-	bool told;                                    /* that nothing comes */
+	uint64_t silent_ms; /* not said before: that nothing comes */
 	void (*planned)(void *ctx, const struct fault *why, uint64_t ms);
 	void *planned_ctx;
 };

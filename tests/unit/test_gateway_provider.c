@@ -675,7 +675,8 @@ test_remedy(void **state unused_arg)
 	}
 }
 
-/* A server that takes the request and is silent: that is said, once. */
+/* A server that takes the request and is silent: that is said, once; not again
+ * as soon as another call was answered. */
 static void
 test_silent(void **state unused_arg)
 {
@@ -686,10 +687,17 @@ test_silent(void **state unused_arg)
 	assert_true(fd >= 0);
 	bed_open(&b, &dialect_chat);
 	bed_raw(&b.server, "")->after = AFTER_STALL;
+	bed_stream(&b.server, ok_stream);
+	bed_raw(&b.server, "")->after = AFTER_STALL;
 	b.ep->idle_ms = 1500;
 	b.ep->max_retries = 1;
 	log_set_fd(fd);
-	bed_go(&b, 2, 100);
+	bed_go(&b, 1, 100);
+	assert_int_equal(b.a[0].fault.kind, FAULT_NONE);
+	b.wanted++;
+	bed_ask(&b, 1);
+	(void)loop_run(b.loop);
+	assert_int_not_equal(b.a[1].fault.kind, FAULT_NONE);
 	log_set_fd(STDERR_FILENO);
 	assert_true(pread(fd, said, sizeof said - 1, 0) > 0);
 	at = strstr(said, "waiting for an answer of 127.0.0.1");
