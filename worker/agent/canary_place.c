@@ -129,6 +129,7 @@ head(enum canary_lang lang, const char *text, size_t *ret)
 		while (lang != CANARY_JS && last_byte(q) == '\\')
 			q = next_line(q);
 		end = next_line(q);
+		p = q; /* nothing twice: an import may never end */
 	}
 	if (end == NULL && lang == CANARY_SH) {
 		for (end = text; *end == '#' || *end == '\n';)

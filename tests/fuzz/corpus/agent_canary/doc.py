@@ -1,0 +1,4 @@
+import a
+"""
+never ends
+assert 1

@@ -1,0 +1,3 @@
+. x
+cat <<E
+exit 0

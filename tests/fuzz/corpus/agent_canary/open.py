@@ -1,0 +1,3 @@
+import (
+from x import (
+import a, \
