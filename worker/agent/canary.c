@@ -173,6 +173,26 @@ canary_seen(struct canaries *c, const struct test_run *t, bool drop)
 }
 
 bool
+canary_adds(const char *patch, size_t len, const char *const *words)
+{
+	const char *end = patch + len, *line, *next;
+	size_t n, i;
+
+	for (line = patch; line < end; line = next) {
+		next = memchr(line, '\n', (size_t)(end - line));
+		next = next != NULL ? next + 1 : end;
+		n = (size_t)(next - line);
+		if (*line != '+' || (n >= 4 && memcmp(line, "+++ ", 4) == 0))
+			continue;
+		for (i = 0; words[i] != NULL; i++) {
+			if (memmem(line, n, words[i], strlen(words[i])) != NULL)
+				return true;
+		}
+	}
+	return false;
+}
+
+bool
 canary_may_end(const char *patch, size_t len)
 {
 	static const char *const words[] = { "exit", "exec", "_ex", "abort",
@@ -180,22 +200,9 @@ canary_may_end(const char *patch, size_t len)
 		"jmp", "trap", "eval", "process.", "process[", "'process'",
 		"\"process\"", "domain", "asm", "getattr", "globals",
 		"builtins", "__import__", "importlib", "settrace", "Exit",
-		"set -", "+$", "+\"$" };
-	const char *end = patch + len, *line, *next;
-	size_t i;
+		"set -", "+$", "+\"$", NULL };
 
-	for (line = patch; line < end; line = next) {
-		next = memchr(line, '\n', (size_t)(end - line));
-		next = next != NULL ? next + 1 : end;
-		if (*line != '+' || strncmp(line, "+++ ", 4) == 0)
-			continue;
-		for (i = 0; i < nitems(words); i++) {
-			if (memmem(line, (size_t)(next - line), words[i],
-				strlen(words[i])) != NULL)
-				return true;
-		}
-	}
-	return false;
+	return canary_adds(patch, len, words);
 }
 
 void

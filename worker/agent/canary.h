@@ -39,6 +39,8 @@ void canary_clear(struct canaries *c);
 /* Does a line that the patch adds have a word of what ends or replaces a
  * process, or hides one that does? Generous: it says where to look. */
 bool canary_may_end(const char *patch, size_t len);
+/* Does a line that the patch adds have one of the words? NULL ends them. */
+bool canary_adds(const char *patch, size_t len, const char *const *words);
 
 /* canary_place.c: where to put it into text, a file of that name. */
 enum canary_lang {
