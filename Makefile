@@ -81,8 +81,8 @@ foray_SRCS := $(wildcard orchestrator/*.c orchestrator/*/*.c) \
 	orchestrator/monitor/supplied.c orchestrator/repair/trace_scripts.c \
 	$(SANDBOX) $(PROTO) $(COMMON)
 foray-host_SRCS := $(wildcard worker/host/*.c) $(SANDBOX) $(PROTO) $(COMMON)
-# batch_script.c is made from worker/agent/batch.py
-foray-worker_SRCS := $(wildcard worker/agent/*.c) worker/agent/batch_script.c \
+# scripts.c is made from AGENT_SCRIPTS
+foray-worker_SRCS := $(wildcard worker/agent/*.c) worker/agent/scripts.c \
 	$(SANDBOX) $(PROTO) $(COMMON)
 foray_PKGS := $(PKGS_FORAY)
 foray-host_PKGS := $(PKGS_WORKER)
@@ -132,14 +132,13 @@ $(BUILD)/orchestrator/monitor/supplied.o: $(BUILD)/orchestrator/monitor/supplied
 	$(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# And the program that runs candidates in batches.
-$(BUILD)/worker/agent/batch_script.c: worker/agent/batch.py \
-		worker/agent/batch_script.sh
+# And what runs beside the commands: candidates in batches, a watch on reads.
+AGENT_SCRIPTS := $(wildcard worker/agent/*.py worker/agent/*.js)
+$(BUILD)/worker/agent/scripts.c: $(AGENT_SCRIPTS) worker/agent/scripts.sh
 	@mkdir -p $(@D)
 	$(say) GEN $@
-	$(Q)sh worker/agent/batch_script.sh worker/agent/batch.py >$@
-$(BUILD)/worker/agent/batch_script.o: $(BUILD)/worker/agent/batch_script.c \
-		$(BUILD)/.flags
+	$(Q)sh worker/agent/scripts.sh $(AGENT_SCRIPTS) >$@
+$(BUILD)/worker/agent/scripts.o: $(BUILD)/worker/agent/scripts.c $(BUILD)/.flags
 	$(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 

@@ -10,7 +10,7 @@ demo: deps
 # A unit test links the libraries, one of a program's own folder that program's
 # objects beside them. They come from archives, so that each takes what it uses.
 AGENT_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/agent/*.c)) \
-	worker/agent/batch_script.c)
+	worker/agent/scripts.c)
 HOST_OBJS := $(call objs,$(filter-out %/main.c,$(wildcard worker/host/*.c)))
 ORCH_OBJS := $(call objs,$(filter-out orchestrator/main.c \
 	$(wildcard orchestrator/cmd_*.c), \

@@ -12,6 +12,7 @@ import lib
 
 sys.path.insert(0, lib.TESTS)
 sys.path.insert(0, os.path.join(lib.TESTS, "cases/gaming"))
+import answers  # noqa: E402
 import cheats  # noqa: E402
 import disguised  # noqa: E402
 import ended  # noqa: E402
@@ -154,14 +155,16 @@ one-line-c-mute test-added test-added-node helper-added several-files configurat
 include-any-name add-failure only-exit exec-true
 macro-for-function memory-written ended-exec asserts-assigned ended-syscall
 ended-pieces script-main script-harness script-counts
+answers-open answers-js reads-own-data
 """.split()
 
 
 def main(names):
     rows = [(cheat, r) for r in cheats.ROWS + disguised.ROWS +
-            replaced.ROWS + ended.ROWS]
+            replaced.ROWS + ended.ROWS + answers.ROWS]
     rows += [(honest, r) for r in fixes.ROWS + disguised.WARNED +
-             replaced.WARNED + replaced.HONEST + ended.HONEST]
+             replaced.WARNED + replaced.HONEST + ended.HONEST +
+             answers.HONEST]
     titles = [title_of(f.__name__, r) for f, r in rows]
     lib.equal(sorted(titles), sorted(set(titles)), "each row has its own name")
     lib.equal(sorted(set(QUICK) - {r["name"] for _, r in rows}), [],

@@ -12,7 +12,7 @@
 #include "common/loop.h"
 #include "common/path.h"
 #include "worker/agent/batch_lane.h"
-#include "worker/agent/batch_script.h"
+#include "worker/agent/scripts.h"
 
 /* As batch.py has them. */
 #define PLACE "/run/foray-batch"
@@ -246,7 +246,7 @@ shape(const struct agent *a, struct lane *l, const struct batch_cmd *cmd)
 
 	strv_clear(&s->argv);
 	strv_extend(&s->argv, &cmd->python);
-	strv_addl(&s->argv, "-c", batch_script, (char *)NULL);
+	strv_addl(&s->argv, "-c", script_batch_py, (char *)NULL);
 	for (i = 0; i < cmd->env.n; i++) {
 		const char *eq = strchr(cmd->env.v[i], '=');
 		char *name =

@@ -1,11 +1,12 @@
-/* verify_control.c - the runs after the last one; see control.h and canary.h.
- * First those with the patch, then, where something did not fail as it must,
- * those on the tree before it. */
+/* verify_control.c - the runs after the last one; see control.h, canary.h,
+ * reads.h. First those with the patch, then, where something did not fail as it
+ * must, those on the tree before it. */
 #include "common/compat.h"
 
 #include "common/log.h"
 #include "worker/agent/canary.h"
 #include "worker/agent/control.h"
+#include "worker/agent/reads.h"
 #include "worker/agent/restore.h"
 #include "worker/agent/verify.h"
 
@@ -170,24 +171,48 @@ canaries_before(struct verify *v, uint64_t limit, struct canaries *c)
 	return why;
 }
 
+/* --- a watch on the tests ------------------------------------------------- */
+
+/* On the tree before: is the same read there, too? */
+static char *
+watched_before(struct verify *v, uint64_t limit, const char *read)
+{
+	char *there = reads_run(v->a, v->base_fd, limit), *why = NULL;
+
+	if (there == NULL)
+		why = xasprintf("it reads %.200s while the tests run, and on "
+				"the tree before it does not: what it answers "
+				"may come from there",
+		    read);
+	free(there);
+	return why;
+}
+
 char *
 verify_control(struct verify *v, uint64_t limit, const struct test_run *before,
     bool *ret_can_fail)
 {
+	const struct msg_task *task = v->a->task;
 	struct canaries c = { 0 };
 	size_t failing = 0, seen = 0;
 	bool doubt = false;
-	char *why;
+	char *why, *read = NULL;
 
 	why = added(v, limit, before, &failing, &doubt);
 	if (why == NULL)
 		seen = canaries(v, limit, before, &c);
-	if (why == NULL && (doubt || c.files.n > 0) && undo(v, &v->left) == 0) {
+	if (why == NULL && reads_may(task->patch, task->patch_len))
+		read = reads_run(v->a, v->base_fd, limit);
+	if (why == NULL && (doubt || read != NULL || c.files.n > 0) &&
+	    undo(v, &v->left) == 0) {
 		if (doubt)
 			why = added_before(v, limit, failing);
 		if (why == NULL && c.files.n > 0)
 			why = canaries_before(v, limit, &c);
+		if (why == NULL && read != NULL)
+			why = watched_before(v, limit, read);
 	}
+	free(read);
 	*ret_can_fail = why == NULL && failing + seen > 0;
 	canary_clear(&c);
 	return why;
