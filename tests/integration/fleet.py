@@ -135,7 +135,9 @@ class Host:
 
     def kill(self, rng):
         """The launcher, or pid 1 of its namespace."""
-        hosts = [p for p in self.below() if p.name == "foray-host"]
+        # A child that has not become what it is to be has the same name.
+        hosts = [p for p in self.below() if p.name == "foray-host" and
+                 p.parent == self.process.pid]
         victim = rng.choice([self.process.pid] + [p.pid for p in hosts])
         tree = self.below()
         try:
