@@ -334,8 +334,6 @@ peer_options(struct peer *p, bool ipc, struct err *e)
 		{ ZMQ_SNDHWM, 1000, false, false },
 		{ ZMQ_RCVHWM, 1000, false, false },
 		{ ZMQ_BACKLOG, IPC_BACKLOG, false, false },
-		/* Queue what is sent before the connection stands. */
-		{ ZMQ_IMMEDIATE, 0, false, false },
 		{ ZMQ_ROUTER_MANDATORY, 1, true, false },
 		{ ZMQ_ROUTER_HANDOVER, 0, true, false },
 	};
@@ -351,6 +349,10 @@ peer_options(struct peer *p, bool ipc, struct err *e)
 		if (r < 0)
 			return r;
 	}
+	/* Between machines nothing is queued for a connection that does not
+	 * stand: it would come before HELLO there. */
+	if ((r = peer_option(p, ZMQ_IMMEDIATE, !ipc, e)) < 0)
+		return r;
 	if (zmq_setsockopt(p->sock, ZMQ_MAXMSGSIZE, &max, sizeof max) < 0)
 		return err_set(e, -errno, "socket option %d: %s",
 		    ZMQ_MAXMSGSIZE, zmq_strerror(errno));

@@ -88,6 +88,8 @@ void hosts_stray(struct host *h, const char *worker);
 /* It brings a worker that was given up: that one is told to end, and has a slot
  * until hosts_ghost_gone(). */
 void hosts_ghost(struct host *h, const char *worker);
+const struct strv *hosts_ghosts(const struct host *h);
+bool hosts_is_ghost(const struct host *h, const char *worker);
 /* A worker's end is told; false: it was no such one. */
 bool hosts_ghost_gone(struct host *h, const char *worker);
 /* It refused a worker for want of a slot: it gets none until ops->room(). One

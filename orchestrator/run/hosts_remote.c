@@ -303,6 +303,18 @@ hosts_ghost(struct host *h, const char *worker)
 	hosts_stray(h, worker);
 }
 
+const struct strv *
+hosts_ghosts(const struct host *h)
+{
+	return &h->ghosts;
+}
+
+bool
+hosts_is_ghost(const struct host *h, const char *worker)
+{
+	return strv_has(&h->ghosts, worker);
+}
+
 bool
 hosts_ghost_gone(struct host *h, const char *worker)
 {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/log.h"
+#include "common/num.h"
 #include "common/path.h"
 #include "orchestrator/run/confine.h"
 #include "orchestrator/run/fleet.h"
@@ -15,6 +16,25 @@
 #include "orchestrator/run/supply.h"
 #include "orchestrator/run/wanted.h"
 #include "sandbox/limits.h"
+
+/* No host has that many workers: numbers that go further are made up. */
+#define NAMES_AHEAD 100000
+
+/* What it still has of another run keeps its name, and nobody here gets that.
+ */
+static void
+pass_over_ghosts(struct run *r, const struct host *h)
+{
+	const struct strv *names = hosts_ghosts(h);
+	uint64_t n;
+
+	for (size_t i = 0; i < names->n; i++)
+		if (names->v[i][0] == 'w' &&
+		    num_u64(names->v[i] + 1, 1, r->next_worker + NAMES_AHEAD,
+			"a worker", &n, NULL) == 0 &&
+		    n > r->next_worker)
+			r->next_worker = (unsigned)n;
+}
 
 static void
 on_host_up(struct host *h, void *ctx)
@@ -40,6 +60,7 @@ on_host_up(struct host *h, void *ctx)
 		(int)host_slots(h), "address", host_address(h), "key",
 		host_key(h)));
 	fleet_host_up(r, h);
+	pass_over_ghosts(r, h);
 	sched_pump(r);
 }
 
@@ -113,15 +134,19 @@ on_host_msg(struct host *h, const char *worker, const struct msg *m, void *ctx)
 	struct run *r = ctx;
 	struct worker *w = sched_worker(r, worker);
 
+	if (hosts_is_ghost(h, worker)) {
+		if (m->type != MSG_WORKER_EXIT)
+			hosts_stray(h, worker);
+		else if (hosts_ghost_gone(h, worker))
+			sched_pump(r);
+		return;
+	}
 	if (w == NULL && !sched_was_worker(r, worker)) {
 		hosts_drop(h, "it speaks for a worker that never was");
 		return;
 	}
-	if (w == NULL && m->type == MSG_WORKER_EXIT) {
-		if (hosts_ghost_gone(h, worker))
-			sched_pump(r);
+	if (w == NULL && m->type == MSG_WORKER_EXIT)
 		return;
-	}
 	if (w == NULL) {
 		log_debug(
 		    "%s from unknown worker %s", msg_name(m->type), worker);

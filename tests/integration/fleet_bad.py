@@ -295,6 +295,39 @@ def outside(box):
     end(host, "outside")
 
 
+def another_run(box):
+    """What a host still has of the run before is no lie, whatever its number, and
+    no one else gets its name. One that it did not bring is a lie."""
+    f = Fleet(box, "another-run", "--local", "0")
+    given = []
+
+    def seen(*names):
+        return [e for e in f.run.events() if e["event"] in names]
+    p = Pretender(f, run_profile(f), instance="h", name="old", slots=2,
+                  workers=["w1", "w900"])
+    # Both slots are taken by them.
+    lib.check(not lib.wait_until(lambda: seen("assigned"), 1),
+              "another run: nothing is to be done there yet", f.run.events())
+    p.say(b"w900", {"t": 27, "what": "test"})
+    for name in (b"w900", b"w1"):
+        p.say(name, {"t": EXIT, "reason": "cancelled"})
+    answers(f, p, lambda worker, m: given.append((m["t"], worker)))
+    lib.check(lib.wait_until(lambda: ASSIGN in dict(given), 20),
+              "another run: then it gets something to do", given)
+    lib.check(not {"w1", "w900"} & {w.decode() for t, w in given
+                                    if t == ASSIGN},
+              "another run: under a new name", given)
+    lib.equal(seen("host_refused", "host_down"), [],
+              "another run: nobody is refused")
+    p.say(b"w90000", {"t": 27, "what": "test"})
+    lib.check(lib.wait_until(lambda: f.refused("never was"), 10),
+              "another run: one that never was", f.reasons())
+    host = f.host(log=box.dir + "/another.log")
+    f.finish("another run")
+    end(host, "another run")
+    p.c.s.close()
+
+
 def forsaken(box, modes=("pass", "refuse")):
     """The other way round: the orchestrator is gone, what a worker had to say
     can't be said, and the host is told to end; whatever answers in its place."""
@@ -401,7 +434,8 @@ def main():
     with lib.Box() as box:
         lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
         for part in (alone, floods, door, foreign, cut_early, crowd,
-                     where, twins, outside, forsaken, mute, *LONG):
+                     where, twins, outside, another_run, forsaken, mute,
+                     *LONG):
             if part.__name__ in sys.argv[1:] or (len(sys.argv) < 2 and
                                                  part not in LONG):
                 began = time.monotonic()

@@ -107,11 +107,71 @@ test_queue(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+static unsigned
+queued_when_sent(struct relay *r, struct relay_share *share, uint64_t n)
+{
+	assert_int_equal(send_one(r, share, n, 10), 0);
+	return (unsigned)share->queued;
+}
+
+/* Held, nothing goes up, though the socket would take it; what is thrown away
+ * is not said later. */
+static void
+test_held(void **state)
+{
+	static const struct peer_ops none = { .on_msg = msg_cb },
+				     ops = { .on_msg = msg_cb,
+					     .accept_from = 1u << ROLE_WORKER };
+	struct relay_share share = { 0 };
+	struct heard h = { .next = 2 };
+	struct peer *up, *orch;
+	struct relay *r;
+	struct loop *l = loop_create();
+	void *zctx = zmq_ctx_new();
+	char dir[] = "/tmp/fr-XXXXXX", endpoint[64];
+	struct err e;
+	int i;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	(void)snprintf(endpoint, sizeof endpoint, "ipc://%s/s", dir);
+	assert_int_equal(
+	    peer_bind(l, zctx, endpoint, false, &ops, &h, &orch, &e), 0);
+	assert_int_equal(
+	    peer_connect(l, zctx, endpoint, &none, NULL, &up, &e), 0);
+	r = relay_create(l, up);
+	relay_hold(r, true);
+	assert_true(queued_when_sent(r, &share, 0) > 0);
+	assert_true(queued_when_sent(r, &share, 1) > 0);
+	for (i = 0; i < 20; i++)
+		assert_true(loop_once(l, 10) >= 0);
+	assert_int_equal(h.n, 0);
+	relay_clear(r);
+	assert_int_equal(share.queued, 0);
+	assert_true(relay_is_empty(r));
+	assert_true(queued_when_sent(r, &share, 2) > 0);
+	relay_hold(r, false);
+	assert_true(queued_when_sent(r, &share, 3) > 0); /* behind it */
+	for (i = 0; i < 1000 && h.n < 2; i++)
+		assert_true(loop_once(l, 10) >= 0);
+	assert_int_equal(h.n, 2);
+	assert_int_equal(share.queued, 0);
+	assert_int_equal(queued_when_sent(r, &share, 4), 0);
+
+	relay_free(r);
+	peer_free(up);
+	peer_free(orch);
+	loop_free(l);
+	zmq_ctx_term(zctx);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_queue),
+		cmocka_unit_test(test_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

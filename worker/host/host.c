@@ -183,11 +183,11 @@ tick_cb(void *ctx)
 	reap_orphans(h->reaper);
 	end_forsaken(h, now);
 	uplink_tick(h, now);
-	if (h->run[0] == '\0' ||
+	if (!h->greeted ||
 	    (now - h->heard_ms >= SILENCE_MS &&
 		now - h->hello_ms >= SILENCE_MS))
 		host_say_hello(h);
-	if (h->run[0] != '\0') {
+	if (h->greeted) {
 		host_say_heartbeat(h);
 		intake_tick(h->intake);
 	}
@@ -322,6 +322,7 @@ host_start(struct host *h, struct err *e)
 	if (r < 0)
 		return r;
 	h->relay = relay_create(h->loop, h->up);
+	relay_hold(h->relay, tcp_is(h->place->endpoint));
 	h->reaper = reaper_create(h->loop);
 	memset(&intake, 0, sizeof intake);
 	intake.loop = h->loop;

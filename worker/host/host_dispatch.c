@@ -11,6 +11,7 @@
 #include "worker/host/host_int.h"
 #include "worker/host/intake.h"
 #include "worker/host/launch.h"
+#include "worker/host/relay.h"
 #include "worker/host/slot.h"
 
 static void
@@ -32,13 +33,19 @@ on_welcome(struct host *h, const char *worker unused_arg, const struct msg *m)
 		loop_stop(h->loop, EXIT_REFUSED);
 		return;
 	}
-	if (h->run[0] != '\0' && strcmp(h->run, w->run) != 0)
+	if (h->run[0] != '\0' && strcmp(h->run, w->run) != 0) {
+		/* It has heard of those in slots by HELLO, and of no others. */
+		relay_clear(h->relay);
+		intake_cancel(h->intake, NULL, NULL, NULL);
 		slots_cancel(
 		    h->slots, NULL, "the orchestrator has another run");
+	}
 	(void)snprintf(h->run, sizeof h->run, "%s", w->run);
 	log_id(LOG_ID_RUN, h->run);
 	log_debug("welcome to run %s", h->run);
+	h->greeted = true;
 	host_say_heartbeat(h); /* nothing comes before it */
+	relay_hold(h->relay, false);
 	if (h->draining) {
 		h->told = true;
 		host_check_drained(h);

@@ -36,6 +36,7 @@ struct host {
 	unsigned cuts;     /* handshakes that were cut, in a row */
 	uint64_t try_ms;   /* when that was tried first; 0: no matter */
 	char run[65];      /* of the last WELCOME; "" before it */
+	bool greeted;      /* WELCOME came on this connection */
 	bool draining;
 	bool told; /* a WELCOME came since HELLO said so: no ASSIGN follows */
 	struct loop_watch *drain; /* its time limit, after SIGTERM */

@@ -135,7 +135,8 @@ fail_waiters(struct intake *in, const char *id, const char *name,
 	while ((w = find_waiter(in, id, name)) != NULL) {
 		(void)snprintf(who, sizeof who, "%s", w->name);
 		waiter_free(in, w);
-		in->ops->failed(who, reason, why, in->ctx);
+		if (reason != NULL)
+			in->ops->failed(who, reason, why, in->ctx);
 	}
 }
 

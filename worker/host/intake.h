@@ -53,7 +53,7 @@ bool intake_take(
 size_t intake_waiting(const struct intake *in);
 bool intake_has(const struct intake *in, const char *name);
 /* failed() with this reason for those that wait, name NULL or "": all of them;
- * called from within. */
+ * called from within. reason NULL: nobody is told. */
 void intake_cancel(
     struct intake *in, const char *name, const char *reason, const char *why);
 void intake_answer(struct intake *in, const struct msg_snapshot *m);

@@ -24,6 +24,7 @@ struct relay {
 	struct loop *loop;
 	struct peer *up;
 	struct loop_watch *retry; /* only while something waits */
+	bool held;
 	STAILQ_HEAD(waiting_list, waiting) queue;
 };
 
@@ -50,13 +51,20 @@ remove_first(struct relay *r)
 }
 
 void
+relay_clear(struct relay *r)
+{
+	while (!STAILQ_EMPTY(&r->queue))
+		remove_first(r);
+	loop_del(r->loop, r->retry);
+	r->retry = NULL;
+}
+
+void
 relay_free(struct relay *r)
 {
 	if (r == NULL)
 		return;
-	while (!STAILQ_EMPTY(&r->queue))
-		remove_first(r);
-	loop_del(r->loop, r->retry);
+	relay_clear(r);
 	free(r);
 }
 
@@ -68,7 +76,7 @@ retry_cb(void *ctx)
 	struct err e;
 	int code;
 
-	while ((w = STAILQ_FIRST(&r->queue)) != NULL) {
+	while (!r->held && (w = STAILQ_FIRST(&r->queue)) != NULL) {
 		code = peer_relay(r->up, NULL, w->worker, w->raw, w->len, &e);
 		if (code == -EAGAIN)
 			return;
@@ -79,6 +87,15 @@ retry_cb(void *ctx)
 	}
 	loop_del(r->loop, r->retry);
 	r->retry = NULL;
+}
+
+void
+relay_hold(struct relay *r, bool held)
+{
+	r->held = held;
+	if (!held && !STAILQ_EMPTY(&r->queue) && r->retry == NULL)
+		r->retry =
+		    loop_timer_add(r->loop, RETRY_MS, RETRY_MS, retry_cb, r);
 }
 
 static int
@@ -100,9 +117,7 @@ put_off(struct relay *r, const char *worker, const void *raw, size_t len,
 	if (share != NULL)
 		share->queued += len;
 	STAILQ_INSERT_TAIL(&r->queue, w, entry);
-	if (r->retry == NULL)
-		r->retry =
-		    loop_timer_add(r->loop, RETRY_MS, RETRY_MS, retry_cb, r);
+	relay_hold(r, r->held);
 	return 0;
 }
 
@@ -114,7 +129,7 @@ relay_raw(struct relay *r, const char *worker, const void *raw, size_t len,
 
 	if (len > MSG_MAX_BYTES)
 		return err_set(e, ERR_LIMIT, "a message is too large");
-	if (STAILQ_EMPTY(&r->queue)) {
+	if (!r->held && STAILQ_EMPTY(&r->queue)) {
 		code = peer_relay(r->up, NULL, worker, raw, len, e);
 		if (code != -EAGAIN)
 			return code;

@@ -4,7 +4,9 @@
  * A message goes out at once when the socket takes it. Otherwise it waits here,
  * and everything after it too, so that order is kept. What a worker has waiting
  * is counted in its share: one that floods is stopped at RELAY_SHARE_MAX,
- * whatever the others do.
+ * whatever the others do. Between machines it is held until an orchestrator has
+ * answered HELLO: nothing comes before that, and nothing of one run is said to
+ * another.
  */
 #ifndef WORKER_HOST_RELAY_H
 #define WORKER_HOST_RELAY_H
@@ -31,6 +33,10 @@ int relay_raw(struct relay *r, const char *worker, const void *raw, size_t len,
 int relay_msg(struct relay *r, const char *worker, const struct msg *m,
     struct relay_share *share, struct err *e);
 
+/* While held, everything waits. */
+void relay_hold(struct relay *r, bool held);
+/* What waits is thrown away. */
+void relay_clear(struct relay *r);
 /* The share's memory goes; what waits stays. */
 void relay_forget(struct relay *r, const struct relay_share *share);
 bool relay_is_empty(const struct relay *r);

@@ -8,6 +8,7 @@
 #include "worker/host/host_int.h"
 #include "worker/host/options.h"
 #include "worker/host/place.h"
+#include "worker/host/relay.h"
 #include "worker/host/slot.h"
 
 #define CUTS_TOLD 3
@@ -67,6 +68,8 @@ link_cb(struct peer *p unused_arg, enum shake what, void *ctx)
 	if (h->link != (int)what || what == SHAKE_CUT)
 		tell(h, what);
 	h->link = (int)what;
+	h->greeted = false;
+	relay_hold(h->relay, true);
 	if (what != SHAKE_UP)
 		return;
 	host_say_hello(h);
