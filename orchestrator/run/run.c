@@ -159,16 +159,16 @@ take_snapshot(struct run *r, const char *cache, struct err *e)
 	return 0;
 }
 
-/* The tree's files as the work directory sees them. */
+/* Files as the work directory sees them. */
 static void
-files_below(const struct run *r, struct strv *ret)
+files_below(const struct strv *files, const char *workdir, struct strv *ret)
 {
 	size_t i;
 
-	for (i = 0; i < r->snap.files.n; i++) {
-		const char *p = r->workdir[0] == '\0'
-		    ? r->snap.files.v[i]
-		    : path_rel(r->snap.files.v[i], r->workdir);
+	for (i = 0; i < files->n; i++) {
+		const char *p = workdir[0] == '\0'
+		    ? files->v[i]
+		    : path_rel(files->v[i], workdir);
 
 		if (p != NULL)
 			strv_add(ret, p);
@@ -179,6 +179,7 @@ static int
 find_tests(struct run *r, struct err *e)
 {
 	struct strv files = { 0 }, commands = { 0 }, globs = { 0 };
+	struct strv below = { 0 };
 	const char *why = NULL;
 	struct buf all;
 	char *dir;
@@ -188,7 +189,7 @@ find_tests(struct run *r, struct err *e)
 	if (r->tests.n == 0) /* else they come from the run that goes on */
 		strv_copy(&r->tests, &r->o.tests);
 	if (r->tests.n == 0 && r->o.tool == NULL) {
-		files_below(r, &files);
+		files_below(&r->snap.files, r->workdir, &files);
 		dir = path_join(r->snap.tree, r->workdir);
 		rc = detect_tests(dir, r->o.repo, &files, &r->tests, &why, e);
 		free(dir);
@@ -198,11 +199,15 @@ find_tests(struct run *r, struct err *e)
 		return rc;
 	strv_copy(&commands, &r->tests);
 	strv_extend(&commands, &r->o.checks);
-	dir = path_join(r->snap.tree, r->workdir);
-	checkers_find(dir, &commands);
-	free(dir);
 	/* A build output is no test: it must be free to be made anew. */
-	if ((rc = snapshot_unignored(&r->snap, &files, e)) == 0 &&
+	if ((rc = snapshot_unignored(&r->snap, &files, e)) == 0) {
+		files_below(&files, r->workdir, &below);
+		dir = path_join(r->snap.tree, r->workdir);
+		checkers_find(dir, &below, &commands);
+		free(dir);
+		strv_clear(&below);
+	}
+	if (rc == 0 &&
 	    (rc = guard_globs(&r->o.protect, r->root, &files, &globs, e)) == 0)
 		guard_select(
 		    &files, &globs, &commands, r->workdir, &r->guarded);
