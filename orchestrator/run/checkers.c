@@ -13,6 +13,7 @@
 
 #define MAX_STEPS 4096 /* commands that are looked at */
 #define MAX_FOUND 4096
+#define MAX_BUILDS 256
 
 /* One shell line: cd and for change what its later commands mean. */
 struct line {
@@ -278,9 +279,24 @@ is_bare(char *const *argv)
 }
 
 static void
+compiled(struct finder *f, char *const *argv)
+{
+	struct buf b;
+
+	buf_init(&b, CHECKERS_FILE_MAX);
+	for (; *argv != NULL; argv++)
+		(void)buf_printf(&b, "%s ", *argv);
+	if (f->builds.n < MAX_BUILDS)
+		strv_add(&f->builds, buf_str(&b));
+	buf_clear(&b);
+}
+
+static void
 one_command(const struct line *l, char *const *argv)
 {
 	static const char *const packagers[] = { "npm", "yarn", "pnpm" };
+	static const char *const compilers[] = { "cc", "gcc", "clang", "c++",
+		"g++", "clang++", "$(CC)", "${CC}", "$(CXX)", "${CXX}" };
 	bool shell;
 
 	while (*argv != NULL && is_before(*argv))
@@ -290,6 +306,8 @@ one_command(const struct line *l, char *const *argv)
 	if (strcmp(*argv, "make") == 0 || strcmp(*argv, "gmake") == 0 ||
 	    strcmp(*argv, "$(MAKE)") == 0) {
 		make(l, argv + 1);
+	} else if (text_is_one_of(*argv, compilers, nitems(compilers))) {
+		compiled(l->f, argv);
 	} else if (text_is_one_of(*argv, packagers, nitems(packagers))) {
 		npm(l, argv + 1);
 	} else if (checkers_is_interpreter(*argv)) {

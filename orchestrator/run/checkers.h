@@ -11,10 +11,13 @@
 /* Follows make targets, npm scripts and shell scripts that the commands run in
  * dir, and adds "sh FILE" to commands for each file (as seen from dir) that
  * - is given to an interpreter ("python3 verify.py") or is a script ("./x"),
- *   not told what to work on, and no builder by its name ("build.js", "gen.py"),
- * - is the main source of a C or C++ program that runs without arguments and
- *   includes headers of its own ("./t" with t.c, or what a rule makes it from):
- *   its status is the verdict on other files,
+ *   not told what to work on, and no builder by its name ("build.js",
+ * "gen.py"),
+ * - has the main() of a C or C++ program that runs without arguments and is
+ *   built from other files, too, and is called a test, compares what those
+ *   return with values of its own, or is built by no rule but the test's: its
+ *   status is the verdict on them. The main file of what "all" makes or
+ *   "install" installs is free otherwise,
  * - a shell test sources or calls to judge with: it has the name of a helper
  *   ("assert.sh", "test-lib.sh"), or most functions that it defines are such;
  *   what else it sources is what it tests,

@@ -15,8 +15,9 @@ struct finder {
 	struct strv written;   /* what commands redirect to */
 	struct strv mentioned; /* words of commands that compare nothing */
 	struct strv builds;    /* commands that compile */
-	unsigned steps, globs, work;
-	size_t bytes; /* of shell text that was parsed */
+	unsigned steps, globs, work, goals;
+	size_t bytes;  /* of shell text that was parsed */
+	size_t looked; /* bytes of sources */
 };
 
 /* A file at a directory, as seen from dir. Yours; NULL: none that is safe to

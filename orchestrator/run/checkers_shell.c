@@ -5,7 +5,6 @@
 #include "common/compat.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 #include "common/log.h"
 #include "common/path.h"
@@ -19,25 +18,6 @@
 
 /* --- helpers -------------------------------------------------------------- */
 
-/* A part of a name, as people part them: "test_lib", "lib-test", "assert". */
-static bool
-has_part(const char *name, const char *const *parts, size_t n)
-{
-	size_t i, len;
-
-	for (const char *p = name; *p != '\0'; p++) {
-		if (p > name && isalpha((unsigned char)p[-1]))
-			continue;
-		for (i = 0; i < n; i++) {
-			len = strlen(parts[i]);
-			if (strncasecmp(p, parts[i], len) == 0 &&
-			    (!isalpha((unsigned char)p[len]) || len > 4))
-				return true;
-		}
-	}
-	return false;
-}
-
 static bool
 names_helper(const char *path)
 {
@@ -45,7 +25,7 @@ names_helper(const char *path)
 		"testing", "assert", "expect", "spec", "harness", "shunit",
 		"bats", "tap", "libtest" };
 
-	return has_part(path_base(path), parts, nitems(parts));
+	return words_has_part(path_base(path), parts, nitems(parts));
 }
 
 /* 2: a function of that name says whether a test passed; 1: often. */
@@ -138,7 +118,7 @@ names_expected(const char *path)
 		"golden", "gold", "ref", "reference", "correct", "good", "ok",
 		"answer", "answers", "expected", "baseline", "snapshot" };
 
-	return has_part(path, parts, nitems(parts));
+	return words_has_part(path, parts, nitems(parts));
 }
 
 static bool

@@ -2,6 +2,7 @@
 #include "common/compat.h"
 
 #include <ctype.h>
+#include <strings.h>
 
 #include "common/buf.h"
 #include "common/log.h"
@@ -302,4 +303,22 @@ words_loop_at(const struct scan *s, const char *word)
 		    strncmp(s->vars.v[i], name, len) == 0)
 			return w;
 	return NULL;
+}
+
+bool
+words_has_part(const char *name, const char *const *parts, size_t n)
+{
+	size_t i, len;
+
+	for (const char *p = name; *p != '\0'; p++) {
+		if (p > name && isalpha((unsigned char)p[-1]))
+			continue;
+		for (i = 0; i < n; i++) {
+			len = strlen(parts[i]);
+			if (strncasecmp(p, parts[i], len) == 0 &&
+			    (!isalpha((unsigned char)p[len]) || len > 4))
+				return true;
+		}
+	}
+	return false;
 }

@@ -26,4 +26,8 @@ const char *words_loop_at(const struct scan *s, const char *word);
 /* Adds the files that a word may mean, as seen from dir. */
 void words_resolve(const struct scan *s, const char *word, struct strv *ret);
 
+/* Is one of these a part of a name, as people part them ("test_lib",
+ * "lib-test")? What has more than four letters may go on ("assertions"). */
+bool words_has_part(const char *name, const char *const *parts, size_t n);
+
 #endif

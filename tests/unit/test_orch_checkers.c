@@ -181,6 +181,61 @@ test_expected(void **state unused_arg)
 	    "diff - \"$1\"\ndiff - $x/*\ndiff - ../d/1.in\ncmp - /d/1.out\n");
 }
 
+#define PARSER "parser.c", "int parse(const char *s)\n{\n\treturn 1;\n}\n"
+#define MAIN "int parse(const char *);\nint main(void)\n{\n\t"
+
+/* Which file of a program that is run is the test. */
+static void
+test_programs(void **state unused_arg)
+{
+	FINDS("make check", "check.c ", PARSER, "check.c",
+	    MAIN "return parse(\"1\");\n}\n", "Makefile",
+	    "check: check.bin\n\t./check.bin\n"
+	    "check.bin: check.c parser.c\n\tcc -o $@ check.c parser.c\n");
+	FINDS("make said", "run.c ", PARSER, "run.c",
+	    MAIN "return parse(\"7\") != 7;\n}\n", "Makefile",
+	    "said:\n\t$(CC) -o run run.c parser.c\n\t./run\n");
+	FINDS("g++ run.cc parser.c -o run && ./run", "run.cc ", PARSER,
+	    "run.cc", MAIN "assert(parse(\"\"));\n}\n");
+	FINDS("make said", "run.c ", PARSER, "run.c",
+	    MAIN "if (parse(c[i].in) != c[i].want)\n\treturn 1;\n}\n",
+	    "Makefile", "run: run.o parser.o\nsaid: run\n\t./run\n");
+	FINDS("make said", "run.c ", "parser.c", "static int a;\n", "run.c",
+	    "#include \"parser.c\"\nint main() { puts(\"FAIL\"); }\n",
+	    "Makefile", "said:\n\tcc run.c -o run\n\t./run\n");
+	/* Only the test's own rule makes it. */
+	FINDS("make said", "run.c ", PARSER, "run.c",
+	    MAIN "return parse(\"1\");\n}\n", "Makefile",
+	    "all: parser.o\nrun: run.c parser.c\nsaid: run\n\t./run\n");
+	/* The product itself. */
+#define RULE "prog: prog.o parser.o\n\tcc -o prog prog.o parser.o\n"
+#define TEST "test: prog\n\t./prog\n"
+#define BUG "prog.c", MAIN "if (parse(\"x\") != 0)\n\t\treturn 1;\n}\n"
+	FINDS("make test", "", PARSER, BUG, "Makefile", RULE TEST);
+	FINDS("make test", "", PARSER, BUG, "Makefile",
+	    "all: bin\nbin: prog\n" RULE TEST);
+	FINDS("make test", "", PARSER, BUG, "Makefile",
+	    "help:\n\techo\ninstall: prog\n\tcp prog /b\n" RULE TEST);
+	FINDS("make test", "", PARSER, "prog.h", "int parse(const char *);\n",
+	    "prog.c",
+	    "#include \"prog.h\"\nint main(int c, char **v)\n{\n"
+	    "\treturn strcmp(v[1], \"-x\") == 0 || parse(v[2]) == 1;\n}\n",
+	    "Makefile", RULE TEST);
+	FINDS("cc -o prog prog.c parser.c && ./prog", "", PARSER, BUG);
+	/* Unless its main file says what should come out. */
+	FINDS("make test", "prog.c ", PARSER, "prog.c",
+	    MAIN "return parse(\"12\") == 12 ? 0 : 1;\n}\n", "Makefile",
+	    RULE TEST);
+	FINDS("make test", "prog.c ", PARSER, "prog.c",
+	    MAIN "return strcmp(parse(\"12\"), \"12\");\n}\n", "Makefile",
+	    RULE TEST);
+	/* "all" that runs it makes no product of it. */
+	FINDS("make", "prog.c ", PARSER, BUG, "Makefile",
+	    "all: test\n" TEST RULE);
+	FINDS("make test", "", "prog.c", "int main() { return 12 != 12; }\n",
+	    "Makefile", "test: prog\n\t./prog\n");
+}
+
 /* Words that grow without end are given up. */
 static void
 test_growing(void **state unused_arg)
@@ -204,6 +259,7 @@ main(void)
 		cmocka_unit_test(test_sourced),
 		cmocka_unit_test(test_globs),
 		cmocka_unit_test(test_expected),
+		cmocka_unit_test(test_programs),
 		cmocka_unit_test(test_growing),
 	};
 
