@@ -139,12 +139,13 @@ is_made(const struct finder *f, const char *path)
 }
 
 /* Operands of one comparison: those that were there before and that nothing
- * makes. Of two the one that is named so; else it is not known which. */
+ * makes; what other commands were given may be what they write. Of two that are
+ * left the one that is named so; else it is not known which. */
 static void
 add_expected(struct scan *s, const struct sh_cmd *c)
 {
-	struct strv side = { 0 }, all = { 0 };
-	size_t sides = 0, i, j;
+	struct strv side = { 0 }, all = { 0 }, given = { 0 };
+	size_t sides = 0, i, j, had;
 	bool named = false;
 
 	for (i = 1; i < c->n_words; i++) {
@@ -154,21 +155,27 @@ add_expected(struct scan *s, const struct sh_cmd *c)
 			continue;
 		strv_clear(&side);
 		words_resolve(s, w, &side);
-		for (j = 0; j < side.n; j++)
-			if (!is_made(s->f, side.v[j]) &&
-			    (names_expected(side.v[j]) ||
-				!strv_has(&s->f->mentioned, side.v[j])))
+		had = all.n;
+		for (j = 0; j < side.n; j++) {
+			if (is_made(s->f, side.v[j]))
+				continue;
+			if (!strv_has(&s->f->mentioned, side.v[j]))
 				strv_add(&all, side.v[j]);
-		sides += side.n > 0;
+			else if (names_expected(side.v[j]))
+				strv_add(&given, side.v[j]);
+		}
+		sides += all.n > had;
 	}
 	for (i = 0; i < all.n; i++)
 		named |= names_expected(all.v[i]);
 	for (i = 0; i < all.n; i++)
-		if (sides < 2 || !named || names_expected(all.v[i]))
-			if (sides < 2 || named)
-				checkers_found(s->f, "", all.v[i]);
+		if (sides < 2 || (named && names_expected(all.v[i])))
+			checkers_found(s->f, "", all.v[i]);
+	for (i = 0; i < given.n && all.n == 0; i++)
+		checkers_found(s->f, "", given.v[i]);
 	strv_clear(&side);
 	strv_clear(&all);
+	strv_clear(&given);
 }
 
 /* "./prog <in | diff - out", "./prog <in >got": what goes in is data, too. */

@@ -151,6 +151,13 @@ test_expected(void **state unused_arg)
 	    "SHELL = bash\ncheck:\n\tdiff -u expected/x <(./prog x)\n");
 	FINDS("npm test", "x.txt ", "x.txt", "", "package.json",
 	    "{\"scripts\":{\"test\":\"node a.js | diff x.txt -\"}}");
+	/* What another command was given, it may write. */
+	FINDS("make check", "x ", "x", "", "got", "", "Makefile",
+	    "check:\n\tpython3 t.py got\n\tcmp got x\n");
+	FINDS("make check", "a.ok ", "a.ok", "", "b.ok", "", "Makefile",
+	    "check:\n\t./prog --out b.ok\n\tcmp b.ok a.ok\n");
+	FINDS("make check", "a.ok ", "a.ok", "", "Makefile",
+	    "check:\n\t./prog --like a.ok | diff a.ok -\n");
 	/* Of two that are there and not told apart, neither. */
 	FINDS("make check", "", "a", "", "b", "", "Makefile",
 	    "check:\n\tcmp a b\n");
