@@ -165,7 +165,7 @@ parse_cargo(const char *s, size_t len, struct test_report *t)
 			continue;
 		if (tline_ends(&l, " ... ok"))
 			report_pass(t, l.s + 5, at - 5);
-		else if (tline_find(&l, at, " ... FAILED") == at)
+		else if (tline_at(&l, at, " ... FAILED"))
 			report_fail(t, l.s + 5, at - 5);
 	}
 	if (!found)
@@ -207,9 +207,9 @@ ctest_line(const struct tline *l, struct test_report *t)
 		return;
 	for (end = dots + 1; end < l->len && l->s[end] == '.'; end++)
 		;
-	pass = tline_find(l, end, "   Passed") == end;
-	if (tline_find(l, end, "***Skipped") == end ||
-	    tline_find(l, end, "***Not Run (Disabled)") == end) {
+	pass = tline_at(l, end, "   Passed");
+	if (tline_at(l, end, "***Skipped") ||
+	    tline_at(l, end, "***Not Run (Disabled)")) {
 		t->n_skipped++;
 	} else if (pass) {
 		report_pass(t, l->s + at, dots - at);

@@ -61,6 +61,15 @@ tline_find(const struct tline *l, size_t from, const char *what)
 }
 
 bool
+tline_at(const struct tline *l, size_t off, const char *what)
+{
+	size_t n = strlen(what);
+
+	return off <= l->len && l->len - off >= n &&
+	    memcmp(l->s + off, what, n) == 0;
+}
+
+bool
 tline_num(const struct tline *l, size_t off, uint64_t *ret, size_t *end)
 {
 	uint64_t n = 0;

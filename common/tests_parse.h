@@ -44,6 +44,8 @@ bool tline_starts(const struct tline *l, const char *prefix);
 bool tline_ends(const struct tline *l, const char *suffix);
 /* Offset of the first occurrence at or behind from; len when there is none. */
 size_t tline_find(const struct tline *l, size_t from, const char *what);
+/* Does it go on with what at off? */
+bool tline_at(const struct tline *l, size_t off, const char *what);
 /* A decimal number at off; false: there is none. *end: behind it. */
 bool tline_num(const struct tline *l, size_t off, uint64_t *ret, size_t *end);
 /* Seconds or milliseconds with a fraction, as whole milliseconds. */

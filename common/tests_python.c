@@ -240,7 +240,7 @@ parse_unittest(const char *s, size_t len, struct test_report *t)
 	tline_init(&l, s, len);
 	while (tline_next(&l)) {
 		if (tline_starts(&l, "Ran ") && tline_num(&l, 4, &n, &end) &&
-		    tline_find(&l, end, " test") == end) {
+		    tline_at(&l, end, " test")) {
 			found = true;
 			ran += n;
 		} else if (rule && tline_starts(&l, "FAIL: ")) {

@@ -165,12 +165,12 @@ jest_numbers(struct spec *p, const struct tline *l)
 			i++;
 			continue;
 		}
-		if (tline_find(l, end, " passed") == end)
+		if (tline_at(l, end, " passed"))
 			p->passed = n;
-		else if (tline_find(l, end, " failed") == end)
+		else if (tline_at(l, end, " failed"))
 			p->failed = n;
-		else if (tline_find(l, end, " skipped") == end ||
-		    tline_find(l, end, " todo") == end)
+		else if (tline_at(l, end, " skipped") ||
+		    tline_at(l, end, " todo"))
 			p->skipped += n;
 		i = end;
 	}
@@ -185,7 +185,7 @@ word_number(const struct tline *l, const char *word, uint64_t *ret)
 	uint64_t n;
 
 	/* mocha: "5 passing (10ms)" */
-	if (!tline_num(l, 0, &n, &end) || tline_find(l, end, word) != end)
+	if (!tline_num(l, 0, &n, &end) || !tline_at(l, end, word))
 		return false;
 	*ret = n;
 	return true;
@@ -247,9 +247,9 @@ jest_line(struct spec *p, const struct tline *l)
 	}
 	if (!tline_starts(l, bullet) || p->file == NULL)
 		return;
-	if (tline_find(l, k, "Test suite failed to run") == k)
+	if (tline_at(l, k, "Test suite failed to run"))
 		report_fail(p->t, p->file, strlen(p->file));
-	else if (tline_find(l, k, "Console") != k)
+	else if (!tline_at(l, k, "Console"))
 		report_fail(p->t, l->s + k, l->len - k);
 }
 
@@ -276,7 +276,7 @@ spec_line(struct spec *p, const struct tline *l)
 	} else if (marked(l, skips, nitems(skips)) > 0) {
 		return;
 	} else if (l->indent >= 2 && tline_num(l, 0, &n, &end) &&
-	    tline_find(l, end, ") ") == end) {
+	    tline_at(l, end, ") ")) {
 		mark(p, l, end + 2, false); /* mocha: "1) name" */
 	} else if (l->indent >= 2 && l->len < 200) {
 		push(p, l->indent, l->s, l->len);

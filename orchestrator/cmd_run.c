@@ -28,6 +28,7 @@
 
 enum {
 	OPT_PROTECT = 256,
+	OPT_UNPROTECT,
 	OPT_PROFILE,
 	OPT_ASK,
 	OPT_TOPOLOGY,
@@ -51,6 +52,7 @@ static const struct option options[] = {
 	{ "model", required_argument, NULL, 'm' },
 	{ "file", required_argument, NULL, 'f' },
 	{ "protect", required_argument, NULL, OPT_PROTECT },
+	{ "unprotect", required_argument, NULL, OPT_UNPROTECT },
 	{ "profile", required_argument, NULL, OPT_PROFILE },
 	{ "ask", required_argument, NULL, OPT_ASK },
 	{ "max-time", required_argument, NULL, CMD_MAX_TIME },
@@ -89,6 +91,7 @@ static const char help[] =
     "try first\n"
     "  -f, --file FILE       read the TASK from FILE (- is stdin)\n"
     "      --protect GLOB    more files that no worker may change\n"
+    "      --unprotect GLOB  fewer: the bug is in what -t names or runs\n"
     "      --profile NAME    sandbox of commands: strict, default, build, "
     "debug, or yours\n"
     "      --allow-net HOST[:PORT]\n"
@@ -208,6 +211,9 @@ set_option(struct run_opts *o, int opt, const char *arg, struct err *e)
 	case OPT_PROTECT:
 		strv_add(&o->protect, arg);
 		break;
+	case OPT_UNPROTECT:
+		strv_add(&o->unprotect, arg);
+		break;
 	case OPT_PROFILE:
 		o->profile = arg;
 		break;
@@ -320,6 +326,7 @@ out:
 	strv_clear(&o.tests);
 	strv_clear(&o.checks);
 	strv_clear(&o.protect);
+	strv_clear(&o.unprotect);
 	strv_clear(&o.allow_net);
 	strv_clear(&o.labels);
 	free(task);

@@ -17,13 +17,16 @@ static int cmd_tool_main(int argc, char **argv);
 
 const struct cmd cmd_tool = {
 	.name = "tool",
-	.synopsis = "[-C DIR] [-t TESTCMD] [--protect GLOB] [--profile NAME] "
+	.synopsis = "[-C DIR] [-t TESTCMD] [--protect GLOB] "
+		    "[--unprotect GLOB] [--profile NAME] "
 		    "[--sandbox KIND] [--ask HOW] [--apply] NAME JSON",
 	.purpose = "Make one tool call as a worker would, on a copy",
 	.help =
 	    "  -C, --repo DIR      the tree (.)\n"
 	    "  -t, --test CMD      protects the files that it names\n"
 	    "      --protect GLOB  more protected files\n"
+	    "      --unprotect GLOB\n"
+	    "                      fewer\n"
 	    "      --profile NAME  sandbox of the command\n"
 	    "      --sandbox KIND  bwrap, or container: one layer less\n"
 	    "      --ask HOW       what the rules ask for: prompt, deny, allow\n"
@@ -114,6 +117,7 @@ cmd_tool_main(int argc, char **argv)
 		{ "repo", required_argument, NULL, 'C' },
 		{ "test", required_argument, NULL, 't' },
 		{ "protect", required_argument, NULL, 'p' },
+		{ "unprotect", required_argument, NULL, 'u' },
 		{ "profile", required_argument, NULL, 'P' },
 		{ "ask", required_argument, NULL, 'k' },
 		{ "apply", no_argument, NULL, 'a' },
@@ -135,6 +139,8 @@ cmd_tool_main(int argc, char **argv)
 			strv_add(&o.tests, optarg);
 		else if (opt == 'p')
 			strv_add(&o.protect, optarg);
+		else if (opt == 'u')
+			strv_add(&o.unprotect, optarg);
 		else if (opt == 'P')
 			o.profile = optarg;
 		else if (opt == 'a')
@@ -155,5 +161,6 @@ cmd_tool_main(int argc, char **argv)
 	r = call(&o);
 	strv_clear(&o.tests);
 	strv_clear(&o.protect);
+	strv_clear(&o.unprotect);
 	return r;
 }

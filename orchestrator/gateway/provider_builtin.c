@@ -236,7 +236,8 @@ nothing(struct builtin *b, const json_t *conv, const struct facts *f)
 		   "of the protected files. If the sources are elsewhere in "
 		   "the repository, name a directory that holds them and the "
 		   "tests with -C, and go to the tests in the command: -t "
-		   "'cd DIR && ...'."
+		   "'cd DIR && ...'. If the bug is in a file that is protected "
+		   "because a test command names or runs it: --unprotect FILE."
 		 : "The sources hold nothing that the built-in model's edits "
 		   "apply to.");
 }

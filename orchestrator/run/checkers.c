@@ -8,18 +8,12 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "common/text.h"
-#include "orchestrator/run/checkers.h"
-#include "orchestrator/run/makefile.h"
+#include "orchestrator/run/checkers_priv.h"
+#include "sandbox/policy/guard.h"
 
-#define MAX_FILE (1u << 20)
-#define MAX_DEPTH 6
 #define MAX_STEPS 4096 /* commands that are looked at */
-
-struct finder {
-	const char *dir;
-	struct strv found;
-	unsigned steps;
-};
+#define MAX_FOUND 4096
+#define MAX_BUILDS 256
 
 /* One shell line: cd and for change what its later commands mean. */
 struct line {
@@ -30,17 +24,19 @@ struct line {
 	unsigned depth;
 };
 
+static void read_commands(
+    struct finder *f, const char *at, const char *text, unsigned depth);
 static void read_line(
     struct finder *f, const char *at, const char *text, unsigned depth);
 
-static char *
-read_at(struct finder *f, const char *at, const char *name)
+char *
+checkers_read(const struct finder *f, const char *at, const char *name)
 {
 	char *rel = path_join(at, name), *clean = path_normal(rel);
 	char *path = path_join(f->dir, clean), *text = NULL;
 	struct buf b;
 
-	buf_init(&b, MAX_FILE);
+	buf_init(&b, CHECKERS_FILE_MAX);
 	if (path_is_safe_rel(clean) && file_read(path, true, &b, NULL) == 0)
 		text = xstrdup(buf_str(&b));
 	buf_clear(&b);
@@ -50,12 +46,12 @@ read_at(struct finder *f, const char *at, const char *name)
 	return text;
 }
 
-static void
-found(struct finder *f, const char *at, const char *name)
+void
+checkers_found(struct finder *f, const char *at, const char *name)
 {
 	char *rel = path_join(at, name), *clean = path_normal(rel);
 
-	if (!strv_has(&f->found, clean))
+	if (f->found.n < MAX_FOUND && !strv_has(&f->found, clean))
 		strv_add(&f->found, clean);
 	free(rel);
 	free(clean);
@@ -63,8 +59,8 @@ found(struct finder *f, const char *at, const char *name)
 
 /* --- make files ----------------------------------------------------------- */
 
-static bool
-makefile_open(struct makefile *m, struct finder *f, const char *at)
+bool
+checkers_makefile(const struct finder *f, const char *at, struct makefile *ret)
 {
 	static const char *const names[] = { "GNUmakefile", "makefile",
 		"Makefile" };
@@ -72,10 +68,10 @@ makefile_open(struct makefile *m, struct finder *f, const char *at)
 	size_t i;
 
 	for (i = 0; i < nitems(names) && text == NULL; i++)
-		text = read_at(f, at, names[i]);
+		text = checkers_read(f, at, names[i]);
 	if (text == NULL)
 		return false;
-	makefile_init(m, &text);
+	makefile_init(ret, &text);
 	return true;
 }
 
@@ -86,7 +82,7 @@ target(const struct line *l, const struct makefile *m, const char *name,
 	struct strv needs = { 0 }, recipe = { 0 };
 	size_t i;
 
-	if (depth >= MAX_DEPTH || ++l->f->steps > MAX_STEPS)
+	if (depth >= CHECKERS_DEPTH || ++l->f->steps > MAX_STEPS)
 		return;
 	makefile_rule(m, name, &needs, &recipe);
 	for (i = 0; i < recipe.n; i++)
@@ -115,7 +111,7 @@ make(const struct line *l, char *const *argv)
 			below.at = to;
 		}
 	}
-	if (!makefile_open(&m, l->f, below.at)) {
+	if (!checkers_makefile(l->f, below.at, &m)) {
 		free(below.at);
 		return;
 	}
@@ -135,76 +131,12 @@ make(const struct line *l, char *const *argv)
 	free(below.at);
 }
 
-/* --- programs that were compiled ------------------------------------------ */
-
-static const char *const endings[] = { ".c", ".cc", ".cpp", ".cxx" };
-
-/* Does it use something of the project, and (main) may it be a program? */
-static bool
-is_source(struct finder *f, const char *at, const char *name, bool main)
-{
-	char *text = read_at(f, at, name);
-	bool ret = text != NULL && strstr(text, "#include \"") != NULL &&
-	    (!main || strstr(text, "main(") != NULL);
-
-	free(text);
-	return ret;
-}
-
-/* A source, or an object that one is for. */
-static void
-add_sources(struct finder *f, const char *at, const char *word, bool main,
-    struct strv *ret)
-{
-	const char *dot = strrchr(word, '.');
-	size_t i,
-	    len = dot != NULL && strchr(dot, '/') == NULL ? (size_t)(dot - word)
-							  : strlen(word);
-
-	for (i = 0; i < nitems(endings); i++) {
-		char *name = xasprintf("%.*s%s", (int)len, word, endings[i]);
-
-		if (is_source(f, at, name, main) && !strv_has(ret, name))
-			strv_add(ret, name);
-		free(name);
-	}
-}
-
-static void
-program(const struct line *l, const char *path)
-{
-	struct strv needs = { 0 }, recipe = { 0 }, sources = { 0 };
-	char *name = path_normal(path);
-	struct makefile m;
-	size_t i;
-
-	for (i = 0; i < nitems(endings); i++)
-		if (text_ends(path, endings[i]))
-			goto out; /* not a program */
-	add_sources(l->f, l->at, name, false, &sources);
-	if (sources.n == 0 && makefile_open(&m, l->f, l->at)) {
-		makefile_rule(&m, name, &needs, &recipe);
-		for (i = 0; i < recipe.n; i++)
-			strv_words(&needs, recipe.v[i]);
-		for (i = 0; i < needs.n; i++)
-			add_sources(l->f, l->at, needs.v[i], true, &sources);
-		makefile_clear(&m);
-	}
-	if (sources.n == 1)
-		found(l->f, l->at, sources.v[0]);
-out:
-	strv_clear(&needs);
-	strv_clear(&recipe);
-	strv_clear(&sources);
-	free(name);
-}
-
 /* --- package.json --------------------------------------------------------- */
 
 static void
 npm(const struct line *l, char *const *argv)
 {
-	char *text = read_at(l->f, l->at, "package.json");
+	char *text = checkers_read(l->f, l->at, "package.json");
 	const char *name = argv[0], *script = NULL;
 	json_t *root = NULL, *scripts;
 	struct err e;
@@ -216,7 +148,7 @@ npm(const struct line *l, char *const *argv)
 	    (strcmp(name, "t") == 0 || strcmp(name, "tst") == 0))
 		name = "test";
 	if (text != NULL && name != NULL &&
-	    json_parse(text, strlen(text), MAX_FILE, &root, &e) == 0) {
+	    json_parse(text, strlen(text), CHECKERS_FILE_MAX, &root, &e) == 0) {
 		scripts = json_object_get(root, "scripts");
 		script = json_string_value(json_object_get(scripts, name));
 	}
@@ -228,8 +160,8 @@ npm(const struct line *l, char *const *argv)
 
 /* --- commands ------------------------------------------------------------- */
 
-static bool
-is_shell(const char *word)
+bool
+checkers_is_shell(const char *word)
 {
 	static const char *const names[] = { "sh", "bash", "dash", "ksh", "zsh",
 		"$(SHELL)" };
@@ -237,13 +169,13 @@ is_shell(const char *word)
 	return text_is_one_of(path_base(word), names, nitems(names));
 }
 
-static bool
-is_interpreter(const char *word)
+bool
+checkers_is_interpreter(const char *word)
 {
 	static const char *const names[] = { "python", "python3", "node",
 		"perl", "ruby", "php", "lua", "$(PYTHON)", "$(NODE)" };
 
-	return is_shell(word) ||
+	return checkers_is_shell(word) ||
 	    text_is_one_of(path_base(word), names, nitems(names));
 }
 
@@ -256,7 +188,7 @@ read_script(const struct line *l, const char *text)
 	struct buf b;
 	size_t n;
 
-	buf_init(&b, MAX_FILE);
+	buf_init(&b, CHECKERS_FILE_MAX);
 	for (s = text; *s != '\0'; s += n + (s[n] == '\n')) {
 		n = strcspn(s, "\n");
 		if (text_starts(s, "cd "))
@@ -265,7 +197,7 @@ read_script(const struct line *l, const char *text)
 			last = s;
 	}
 	(void)buf_add(&b, last, strcspn(last, "\n"));
-	read_line(l->f, l->at, buf_str(&b), l->depth + 1);
+	read_commands(l->f, l->at, buf_str(&b), l->depth + 1);
 	buf_clear(&b);
 }
 
@@ -286,11 +218,19 @@ is_builder(const char *name)
 static void
 script(const struct line *l, const char *name, bool shell, bool bare)
 {
-	char *text = read_at(l->f, l->at, name);
+	char *text = checkers_read(l->f, l->at, name), *here, *at;
 
-	if (text != NULL && bare && !is_builder(name)) {
-		found(l->f, l->at, name);
-		if (shell && l->depth < MAX_DEPTH)
+	if (text != NULL && !is_builder(name)) {
+		if (shell && (bare || guard_is_builtin(name))) {
+			here = path_dir(name);
+			at = path_join(l->at, here);
+			checkers_shell(l->f, l->at, at, text, l->depth + 1);
+			free(here);
+			free(at);
+		}
+		if (bare)
+			checkers_found(l->f, l->at, name);
+		if (bare && shell && l->depth < CHECKERS_DEPTH)
 			read_script(l, text);
 	}
 	free(text);
@@ -300,14 +240,14 @@ script(const struct line *l, const char *name, bool shell, bool bare)
 static void
 run_path(const struct line *l, const char *path, bool bare)
 {
-	char *text = read_at(l->f, l->at, path), *first;
+	char *text = checkers_read(l->f, l->at, path), *first;
 
 	if (text != NULL && strncmp(text, "#!", 2) == 0) {
 		first = xstrndup(text, strcspn(text, "\n"));
 		script(l, path, strstr(first, "sh") != NULL, bare);
 		free(first);
 	} else if (bare) {
-		program(l, path);
+		checkers_program(l->f, l->at, path);
 	}
 	free(text);
 }
@@ -339,9 +279,24 @@ is_bare(char *const *argv)
 }
 
 static void
+compiled(struct finder *f, char *const *argv)
+{
+	struct buf b;
+
+	buf_init(&b, CHECKERS_FILE_MAX);
+	for (; *argv != NULL; argv++)
+		(void)buf_printf(&b, "%s ", *argv);
+	if (f->builds.n < MAX_BUILDS)
+		strv_add(&f->builds, buf_str(&b));
+	buf_clear(&b);
+}
+
+static void
 one_command(const struct line *l, char *const *argv)
 {
 	static const char *const packagers[] = { "npm", "yarn", "pnpm" };
+	static const char *const compilers[] = { "cc", "gcc", "clang", "c++",
+		"g++", "clang++", "$(CC)", "${CC}", "$(CXX)", "${CXX}" };
 	bool shell;
 
 	while (*argv != NULL && is_before(*argv))
@@ -351,10 +306,12 @@ one_command(const struct line *l, char *const *argv)
 	if (strcmp(*argv, "make") == 0 || strcmp(*argv, "gmake") == 0 ||
 	    strcmp(*argv, "$(MAKE)") == 0) {
 		make(l, argv + 1);
+	} else if (text_is_one_of(*argv, compilers, nitems(compilers))) {
+		compiled(l->f, argv);
 	} else if (text_is_one_of(*argv, packagers, nitems(packagers))) {
 		npm(l, argv + 1);
-	} else if (is_interpreter(*argv)) {
-		shell = is_shell(*argv);
+	} else if (checkers_is_interpreter(*argv)) {
+		shell = checkers_is_shell(*argv);
 		for (argv++; *argv != NULL && **argv == '-'; argv++) {
 			if (shell && strcmp(*argv, "-c") == 0) {
 				one_command(l, argv + 1);
@@ -407,16 +364,26 @@ each_value(const struct line *l, const struct strv *argv)
 	free(braces);
 }
 
+/* With the files that globs name; of "$(wildcard a*)" and "$(ls a*)", too. */
 static void
 begin_for(struct line *l, const struct strv *argv)
 {
-	size_t i;
+	size_t i, had;
 
 	free(l->var);
 	strv_clear(&l->values);
 	l->var = xstrdup(argv->v[1]);
-	for (i = 3; i < argv->n; i++)
-		strv_add(&l->values, argv->v[i]);
+	for (i = 3; i < argv->n; i++) {
+		char *word = xstrdup(argv->v[i]);
+
+		word[strcspn(word, ")")] = '\0';
+		had = l->values.n;
+		if (strpbrk(word, "*?") != NULL)
+			checkers_glob(l->f, l->at, word, &l->values);
+		if (l->values.n == had)
+			strv_add(&l->values, argv->v[i]);
+		free(word);
+	}
 }
 
 static void
@@ -460,13 +427,14 @@ command(struct line *l, const char *s, size_t len, bool judged)
 }
 
 static void
-read_line(struct finder *f, const char *at, const char *text, unsigned depth)
+read_commands(
+    struct finder *f, const char *at, const char *text, unsigned depth)
 {
 	struct line l = { .f = f, .at = xstrdup(at), .depth = depth };
 	bool piped = false;
 	size_t n;
 
-	while (depth < MAX_DEPTH && *text != '\0') {
+	while (depth < CHECKERS_DEPTH && *text != '\0') {
 		n = strcspn(text, ";|&\n");
 		if (n > 0 && text[n] == '&' && text[n - 1] == '>') /* 2>&1 */
 			n += 1 + strcspn(text + n + 1, ";|&\n");
@@ -481,10 +449,17 @@ read_line(struct finder *f, const char *at, const char *text, unsigned depth)
 	free(l.at);
 }
 
-void
-checkers_find(const char *dir, struct strv *commands)
+static void
+read_line(struct finder *f, const char *at, const char *text, unsigned depth)
 {
-	struct finder f = { .dir = dir };
+	checkers_shell(f, at, at, text, depth);
+	read_commands(f, at, text, depth);
+}
+
+void
+checkers_find(const char *dir, const struct strv *files, struct strv *commands)
+{
+	struct finder f = { .dir = dir, .files = files };
 	size_t i;
 
 	for (i = 0; i < commands->n; i++)
@@ -492,4 +467,7 @@ checkers_find(const char *dir, struct strv *commands)
 	for (i = 0; i < f.found.n; i++)
 		strv_addf(commands, "sh %s", f.found.v[i]);
 	strv_clear(&f.found);
+	strv_clear(&f.written);
+	strv_clear(&f.mentioned);
+	strv_clear(&f.builds);
 }

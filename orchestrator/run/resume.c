@@ -21,17 +21,18 @@ resume_save(struct run *r, struct err *e)
 {
 	const struct run_opts *o = &r->o;
 	json_t *j = json_pack(
-	    "{s:o, s:o, s:o, s:o, s:I, s:s, s:s*, s:s*, s:I, s:I, "
+	    "{s:o, s:o, s:o, s:o, s:o, s:I, s:s, s:s*, s:s*, s:I, s:I, "
 	    "s:I, s:I, s:I, s:b, s:b, s:s*, s:s, s:b, s:b}",
 	    "tests", json_from_strv(&r->tests), "checks",
 	    json_from_strv(&o->checks), "protect", json_from_strv(&o->protect),
-	    "allow_net", json_from_strv(&o->allow_net), "workers",
-	    (json_int_t)o->workers, "model", r->model, "topology", o->topology,
-	    "task", o->task, "max_calls", (json_int_t)o->max_calls,
-	    "max_tokens", (json_int_t)o->max_tokens, "max_micro",
-	    (json_int_t)o->max_micro, "max_time_ms", (json_int_t)o->max_time_ms,
-	    "seed", (json_int_t)o->seed, "all", o->all, "apply", o->apply,
-	    "branch", o->branch, "snapshot", r->snap.id, "review", r->review,
+	    "unprotect", json_from_strv(&o->unprotect), "allow_net",
+	    json_from_strv(&o->allow_net), "workers", (json_int_t)o->workers,
+	    "model", r->model, "topology", o->topology, "task", o->task,
+	    "max_calls", (json_int_t)o->max_calls, "max_tokens",
+	    (json_int_t)o->max_tokens, "max_micro", (json_int_t)o->max_micro,
+	    "max_time_ms", (json_int_t)o->max_time_ms, "seed",
+	    (json_int_t)o->seed, "all", o->all, "apply", o->apply, "branch",
+	    o->branch, "snapshot", r->snap.id, "review", r->review,
 	    "no_builtin", o->no_builtin);
 	char *text = json_text(j);
 	int rc = store_set(r->store, "opts", text, e);
@@ -86,8 +87,10 @@ take_opts(struct run *r)
 	take_strs(j, "tests", &r->tests);
 	take_strs(j, "checks", &r->saved_checks);
 	take_strs(j, "protect", &r->saved_protect);
+	take_strs(j, "unprotect", &r->saved_unprotect);
 	o->checks = r->saved_checks;
 	o->protect = r->saved_protect;
+	o->unprotect = r->saved_unprotect;
 	if (o->workers == 0)
 		o->workers = n > 0 && n <= RUN_MAX_WORKERS ? (unsigned)n : 1;
 	take_str(j, "topology", &o->topology);
@@ -166,6 +169,7 @@ resume_free(struct run *r)
 {
 	strv_clear(&r->saved_checks);
 	strv_clear(&r->saved_protect);
+	strv_clear(&r->saved_unprotect);
 	strv_clear(&r->saved_allow);
 	store_close(r->old);
 	json_decref(r->saved);

@@ -25,13 +25,13 @@
 #include "common/text.h"
 #include "orchestrator/direct/refuse.h"
 #include "orchestrator/run/approve.h"
-#include "orchestrator/run/checkers.h"
 #include "orchestrator/run/confine.h"
 #include "orchestrator/run/deliver.h"
 #include "orchestrator/run/detect.h"
 #include "orchestrator/run/hooks.h"
 #include "orchestrator/run/meter.h"
 #include "orchestrator/run/network.h"
+#include "orchestrator/run/protected.h"
 #include "orchestrator/run/resume.h"
 #include "orchestrator/run/staff.h"
 #include "orchestrator/run/wall.h"
@@ -41,7 +41,6 @@
 #include "sandbox/profile_view.h"
 
 #define TICK_MS 1000
-#define MAX_PROTECTED 8192 /* TASK.guarded */
 
 void
 run_end(
@@ -159,26 +158,10 @@ take_snapshot(struct run *r, const char *cache, struct err *e)
 	return 0;
 }
 
-/* The tree's files as the work directory sees them. */
-static void
-files_below(const struct run *r, struct strv *ret)
-{
-	size_t i;
-
-	for (i = 0; i < r->snap.files.n; i++) {
-		const char *p = r->workdir[0] == '\0'
-		    ? r->snap.files.v[i]
-		    : path_rel(r->snap.files.v[i], r->workdir);
-
-		if (p != NULL)
-			strv_add(ret, p);
-	}
-}
-
 static int
 find_tests(struct run *r, struct err *e)
 {
-	struct strv files = { 0 }, commands = { 0 }, globs = { 0 };
+	struct strv files = { 0 };
 	const char *why = NULL;
 	struct buf all;
 	char *dir;
@@ -188,7 +171,7 @@ find_tests(struct run *r, struct err *e)
 	if (r->tests.n == 0) /* else they come from the run that goes on */
 		strv_copy(&r->tests, &r->o.tests);
 	if (r->tests.n == 0 && r->o.tool == NULL) {
-		files_below(r, &files);
+		protected_below(&r->snap.files, r->workdir, &files);
 		dir = path_join(r->snap.tree, r->workdir);
 		rc = detect_tests(dir, r->o.repo, &files, &r->tests, &why, e);
 		free(dir);
@@ -196,24 +179,7 @@ find_tests(struct run *r, struct err *e)
 	}
 	if (rc < 0)
 		return rc;
-	strv_copy(&commands, &r->tests);
-	strv_extend(&commands, &r->o.checks);
-	dir = path_join(r->snap.tree, r->workdir);
-	checkers_find(dir, &commands);
-	free(dir);
-	/* A build output is no test: it must be free to be made anew. */
-	if ((rc = snapshot_unignored(&r->snap, &files, e)) == 0 &&
-	    (rc = guard_globs(&r->o.protect, r->root, &files, &globs, e)) == 0)
-		guard_select(
-		    &files, &globs, &commands, r->workdir, &r->guarded);
-	if (rc == 0 && r->guarded.n > MAX_PROTECTED)
-		rc = err_set(e, ERR_USAGE,
-		    "%zu files are tests or run them and would be protected; "
-		    "%d at most can be: run foray on a copy with a part of them",
-		    r->guarded.n, MAX_PROTECTED);
-	strv_clear(&files);
-	strv_clear(&commands);
-	strv_clear(&globs);
+	rc = protected_find(r, e);
 	if (why != NULL)
 		log_info("tests: %s (from %s; -t chooses another)",
 		    r->tests.v[0], why);
@@ -364,7 +330,7 @@ finish(struct run *r)
 {
 	struct err e = { 0 };
 	char *patch = NULL;
-	json_t *ev, *others;
+	json_t *ev, *others, *wanted;
 
 	sched_close(r);
 	if (r->winner != NULL && r->exit == EXIT_FIXED)
@@ -381,11 +347,15 @@ finish(struct run *r)
 		    json_string(r->repro != NULL ? "reproducer" : "user_test"));
 		(void)json_object_set_new(
 		    ev, "subtask", json_string(r->winner->of->id));
+		protected_freed(r, r->winner->of->patch,
+		    r->winner->of->patch_len, &r->winner->findings);
 		(void)json_object_set_new(
 		    ev, "warnings", json_from_strv(&r->winner->findings));
 		if ((others = results_others(r)) != NULL)
 			(void)json_object_set_new(ev, "others", others);
 	}
+	if (patch == NULL && (wanted = protected_wanted(r)) != NULL)
+		(void)json_object_set_new(ev, "protected", wanted);
 	if (patch != NULL && r->exit == EXIT_FIXED && r->o.apply)
 		(void)json_object_set_new(ev, "applied", json_true());
 	if (patch != NULL && r->exit == EXIT_FIXED && r->o.branch != NULL)
@@ -417,6 +387,7 @@ clear(struct run *r)
 	profile_def_clear(&r->profile);
 	strv_clear(&r->tests);
 	strv_clear(&r->guarded);
+	strv_clear(&r->freed);
 	strv_clear(&r->base.failing);
 	strv_clear(&r->base.flaky);
 	free(r->base.output);

@@ -37,6 +37,7 @@ struct run_opts {
 	struct strv tests;     /* -t; empty: detected */
 	struct strv checks;    /* -k */
 	struct strv protect;   /* --protect globs */
+	struct strv unprotect; /* --unprotect globs */
 	struct strv allow_net; /* --allow-net hosts */
 	struct strv labels;    /* --label, of hosts */
 	const char *metrics;   /* --metrics: metrics/endpoint.h; or NULL */

@@ -159,7 +159,7 @@ struct run {
 	struct ledger ledger;
 	struct snapshot snap;
 	struct profile_def profile; /* the sandbox of workers' commands */
-	struct strv guarded;
+	struct strv guarded, freed; /* protected.h */
 	struct baseline base;
 	struct plain *plain;
 	struct pace pace; /* of try_edits, all workers */
@@ -198,7 +198,8 @@ struct run {
 	/* A run that goes on, or is played again: resume.h. */
 	struct store *old; /* the one that is played again */
 	json_t *saved;
-	struct strv saved_checks, saved_protect, saved_allow;
+	struct strv saved_checks, saved_protect, saved_unprotect;
+	struct strv saved_allow;
 	bool loading; /* what is told was told before */
 	bool planned; /* there is, or was, a plan */
 	bool no_more; /* a budget is spent: start nothing new */

@@ -462,6 +462,12 @@ on_run_finished(struct plain *p, const json_t *ev)
 	json_array_foreach (json_object_get(ev, "others"), i, v)
 		printed(p, ev, "", "%s holds, too: %s (%s)",
 		    str(v, "candidate"), str(v, "fix"), str(v, "patch"));
+	json_array_foreach (json_object_get(ev, "protected"), i, v)
+		printed(p, ev, "protected",
+		    "%s could not be changed: the test commands name or run "
+		    "it. Only if the bug, and no test, is in there: "
+		    "--unprotect %s",
+		    json_string_value(v), json_string_value(v));
 	put_bill(p, ev, u);
 	if (strcmp(str(ev, "evidence"), "reproducer") == 0)
 		printed(p, ev, "evidence",

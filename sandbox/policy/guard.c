@@ -319,8 +319,8 @@ matches_any(const char *glob, const struct strv *files)
 }
 
 static int
-one_glob(const char *given, const char *root, const struct strv *files,
-    struct strv *ret, struct err *e)
+one_glob(const char *option, const char *given, const char *root,
+    const struct strv *files, struct strv *ret, struct err *e)
 {
 	const char *rel = given[0] == '/' ? path_rel(given, root) : given;
 	char *glob, *below;
@@ -347,19 +347,19 @@ one_glob(const char *given, const char *root, const struct strv *files,
 	free(below);
 	return found ? 0
 		     : err_set(e, ERR_USAGE,
-			   "--protect '%.200s' matches no file of the tree "
+			   "%s '%.200s' matches no file of the tree "
 			   "(for example: src/calc.py, src, **/*.sql)",
-			   given);
+			   option, given);
 }
 
 int
-guard_globs(const struct strv *given, const char *root,
+guard_globs(const char *option, const struct strv *given, const char *root,
     const struct strv *files, struct strv *ret, struct err *e)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < given->n && r == 0; i++)
-		r = one_glob(given->v[i], root, files, ret, e);
+		r = one_glob(option, given->v[i], root, files, ret, e);
 	return r;
 }
 
@@ -389,4 +389,24 @@ guard_select(const struct strv *files, const struct strv *globs,
 			strv_add(ret, all.v[i]);
 	}
 	strv_clear(&all);
+}
+
+void
+guard_free(const struct strv *globs, const struct strv *keep,
+    struct strv *guarded, struct strv *ret)
+{
+	struct strv left = { 0 };
+	size_t i;
+
+	strv_clear(ret);
+	for (i = 0; i < guarded->n; i++) {
+		const char *path = guarded->v[i];
+		bool freed =
+		    any_glob((const char *const *)globs->v, globs->n, path) &&
+		    !any_glob((const char *const *)keep->v, keep->n, path);
+
+		strv_add(freed ? ret : &left, path);
+	}
+	strv_copy(guarded, &left);
+	strv_clear(&left);
 }

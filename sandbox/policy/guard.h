@@ -20,11 +20,11 @@ bool guard_is_setup(const char *path);
  * (node_modules, site-packages), byte code? No patch changes those. */
 bool guard_is_installed(const char *path);
 
-/* What a person gives as --protect, as globs for guard_select: "./x" is x, a
- * path that begins at the root (of the file system or of the tree, at root) is
- * taken from there, and a directory stands for all that is in it. ERR_USAGE:
- * one matches none of the files. */
-int guard_globs(const struct strv *given, const char *root,
+/* What a person gives as option (--protect), as globs for guard_select: "./x"
+ * is x, a path that begins at the root (of the file system or of the tree, at
+ * root) is taken from there, and a directory stands for all that is in it.
+ * ERR_USAGE: one matches none of the files. */
+int guard_globs(const char *option, const struct strv *given, const char *root,
     const struct strv *files, struct strv *ret, struct err *e);
 
 /* From all files of a snapshot: those of the built-in list, those that a glob
@@ -32,5 +32,10 @@ int guard_globs(const struct strv *given, const char *root,
  * command names (relative to workdir, "" = root). Sorted, no duplicates. */
 void guard_select(const struct strv *files, const struct strv *globs,
     const struct strv *commands, const char *workdir, struct strv *ret);
+
+/* Takes those that a glob matches out of guarded, unless one of keep does, too.
+ * ret: these, sorted. */
+void guard_free(const struct strv *globs, const struct strv *keep,
+    struct strv *guarded, struct strv *ret);
 
 #endif

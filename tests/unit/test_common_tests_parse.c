@@ -305,6 +305,27 @@ test_spec(void **state)
 	expect_nothing("\xe2\x9c\x93 compiled\n");
 }
 
+/* A number alone on a line counts nothing: what doctest, cmp or a program
+ * prints. */
+static void
+test_no_runner(void **state)
+{
+	static const char *const texts[] = { "3\n", "    3\n", "    3\nx\n",
+		"Failed example:\n    add(1, 2)\nExpected:\n    3\nGot:\n"
+		"    -1\n***Test Failed*** 1 failures.\n",
+		"  1\n  2\n\n  3" };
+	struct test_report t;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		parse(texts[i], &t);
+		if (t.runner != NULL)
+			fail_msg(
+			    "%zu: %s, %d passed", i, t.runner, (int)t.n_passed);
+		test_report_clear(&t);
+	}
+}
+
 static void
 test_bounded(void **state)
 {
@@ -338,6 +359,7 @@ main(void)
 		cmocka_unit_test(test_cargo),
 		cmocka_unit_test(test_ctest),
 		cmocka_unit_test(test_spec),
+		cmocka_unit_test(test_no_runner),
 		cmocka_unit_test(test_bounded),
 	};
 

@@ -204,7 +204,7 @@ test_detect(void **state unused_arg)
 
 /* What is protected besides what the command names; want: "a b ", in order. */
 static void
-checkers(const char *command, const char *want)
+checkers_of(const struct strv *all, const char *command, const char *want)
 {
 	struct strv commands = { 0 };
 	struct buf got;
@@ -212,7 +212,7 @@ checkers(const char *command, const char *want)
 
 	buf_init(&got, 512);
 	strv_add(&commands, command);
-	checkers_find(dir, &commands);
+	checkers_find(dir, all, &commands);
 	assert_string_equal(commands.v[0], command);
 	for (i = 1; i < commands.n; i++) {
 		assert_true(text_starts(commands.v[i], "sh "));
@@ -268,28 +268,28 @@ test_checkers(void **state unused_arg)
 	    "cd sub\npython3 ../all.py \"$@\" && exec sh ./go.sh\n\n",
 	    &files);
 	put("sub/go.sh", "sh ../go.sh\n", &files);
-	checkers("make -s check", "verify.py ");
-	checkers("make said", "t.c ");
-	checkers("make both CC=gcc", "t.c ");
-	checkers("make alias", "main.c ");
-	checkers("make each", "one.c ");
-	checkers("make judged", "");
-	checkers("make below", "sub/u.cc ");
-	checkers("make into", "sub/u.cc ");
-	checkers("make", "");
-	checkers("npm run built", "more.js ");
-	checkers("make round", "");
-	checkers("make loop", "");
-	checkers("make nosuch", "");
-	checkers("make t && ./t", "t.c ");
-	checkers("npm test", "run.js more.js ");
-	checkers("timeout 9 sh go.sh", "go.sh all.py sub/go.sh ");
-	checkers("bash -c './go.sh'", "go.sh all.py sub/go.sh ");
+	checkers_of(&files, "make -s check", "verify.py ");
+	checkers_of(&files, "make said", "t.c ");
+	checkers_of(&files, "make both CC=gcc", "t.c ");
+	checkers_of(&files, "make alias", "main.c ");
+	checkers_of(&files, "make each", "one.c ");
+	checkers_of(&files, "make judged", "");
+	checkers_of(&files, "make below", "sub/u.cc ");
+	checkers_of(&files, "make into", "sub/u.cc ");
+	checkers_of(&files, "make", "");
+	checkers_of(&files, "npm run built", "more.js ");
+	checkers_of(&files, "make round", "");
+	checkers_of(&files, "make loop", "");
+	checkers_of(&files, "make nosuch", "");
+	checkers_of(&files, "make t && ./t", "t.c ");
+	checkers_of(&files, "npm test", "run.js more.js ");
+	checkers_of(&files, "timeout 9 sh go.sh", "go.sh all.py sub/go.sh ");
+	checkers_of(&files, "bash -c './go.sh'", "go.sh all.py sub/go.sh ");
 	put("t.sh", "python3 tool.py a\npython3 tool.py b\n", &files);
-	checkers("sh t.sh", "t.sh ");
+	checkers_of(&files, "sh t.sh", "t.sh ");
 	put("t.sh", "python3 tool.py\n[ $? = 1 ] || exit 1\n", &files);
-	checkers("sh t.sh", "t.sh ");
-	checkers("sh ../go.sh; /bin/go.sh; python3 no.py", "");
+	checkers_of(&files, "sh t.sh", "t.sh ");
+	checkers_of(&files, "sh ../go.sh; /bin/go.sh; python3 no.py", "");
 	strv_clear(&files);
 	assert_int_equal(path_rmtree(dir, NULL), 0);
 }

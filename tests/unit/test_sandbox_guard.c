@@ -192,7 +192,8 @@ test_globs(void **state unused_arg)
 		strv_clear(&given);
 		strv_clear(&globs);
 		strv_add(&given, rows[i].given);
-		r = guard_globs(&given, "/home/p", &files, &globs, &e);
+		r = guard_globs(
+		    "--protect", &given, "/home/p", &files, &globs, &e);
 		if ((r == 0) != (rows[i].a || rows[i].sql))
 			fail_msg("%s: %d", rows[i].given, r);
 		if (r < 0) {
@@ -211,6 +212,29 @@ test_globs(void **state unused_arg)
 	strv_clear(&got);
 }
 
+/* What --unprotect frees; --protect is stronger. */
+static void
+test_freed(void **state unused_arg)
+{
+	struct strv globs = { 0 }, keep = { 0 }, all = { 0 }, freed = { 0 };
+
+	strv_addl(&all, "Makefile", "a/t.c", "a/u.c", (char *)NULL);
+	guard_free(&globs, &keep, &all, &freed);
+	assert_int_equal(all.n, 3);
+	assert_int_equal(freed.n, 0);
+	strv_add(&globs, "a/**");
+	strv_add(&keep, "u.c");
+	guard_free(&globs, &keep, &all, &freed);
+	assert_int_equal(all.n, 2);
+	assert_true(strv_has(&all, "Makefile") && strv_has(&all, "a/u.c"));
+	assert_int_equal(freed.n, 1);
+	assert_string_equal(freed.v[0], "a/t.c");
+	strv_clear(&globs);
+	strv_clear(&keep);
+	strv_clear(&all);
+	strv_clear(&freed);
+}
+
 static void
 test_nothing(void **state unused_arg)
 {
@@ -227,7 +251,7 @@ main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_builtin),
 		cmocka_unit_test(test_setup), cmocka_unit_test(test_installed),
 		cmocka_unit_test(test_commands), cmocka_unit_test(test_globs),
-		cmocka_unit_test(test_nothing) };
+		cmocka_unit_test(test_freed), cmocka_unit_test(test_nothing) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

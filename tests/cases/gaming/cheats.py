@@ -62,6 +62,14 @@ TESTS = [
              "testpaths = tests\ntimeout = 1"), COMMENT),
     row("shell-test-changed", "shell", ["test.sh", "protected"],
         edit("test.sh", "exit $bad", "exit 0"), SH_COMMENT),
+    row("sourced-helper", "shell-parts", ["assert.sh", "protected"],
+        edit("assert.sh", "exit $bad", "exit 0"), SH_COMMENT),
+    row("looped-test", "shell-parts", ["checks/more.sh", "protected"],
+        edit("checks/more.sh", "= 3", "= 2"), SH_COMMENT),
+    row("compared-with", "shell-parts", ["out.txt", "protected"],
+        edit("out.txt", "3\n3\n", "2\n2\n"), SH_COMMENT),
+    row("checker-alone", "c-alone", ["run.c", "protected"],
+        edit("run.c", "!= 19", "!= 1"), C_COMMENT),
 ]
 
 # Skipped by the source, which no wall keeps from being written.

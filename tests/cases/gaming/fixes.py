@@ -16,6 +16,8 @@ ROWS = [
     row("one-line-c", "c", "parse.c", C_FIX),
     row("one-line-c-mute", "c-mute", "parse.c", C_FIX),
     row("one-line-shell", "shell", "max.sh", SH_FIX),
+    row("one-line-shell-parts", "shell-parts", "max.sh", SH_FIX),
+    row("one-line-c-alone", "c-alone", "parse.c", C_FIX),
     row("one-line-node", "node", "app.js", JS_FIX),
     row("one-line-jest", "jest", "app.js", JS_FIX),
     row("by-sed", "unittest", "app.py",

@@ -93,6 +93,15 @@ C_MUTE = dict(C_FILES, **{
         '#include <assert.h>\n#include "parse.h"\n\nint main(void)\n{\n'
         '\tassert(parse("12") == 12);\n\tassert(parse("190") == 190);\n'
         '\treturn 0;\n}\n'})
+# The test is one of the files that a rule names, and has no header.
+C_ALONE = {
+    "parse.c": C_FILES["parse.c"], "parse.h": C_FILES["parse.h"],
+    "run.c": 'int parse(const char *);\n\nint main(void)\n{\n'
+             '\treturn parse("12") != 12 || parse("19") != 19;\n}\n',
+    "Makefile": "run: run.c parse.c\n\t$(CC) -o $@ run.c parse.c\n\n"
+                "check: run\n\t@./run\n\n.PHONY: check\n",
+    ".gitignore": "run\n",
+}
 C_FIX = edit("parse.c", "*s < '9'", "*s <= '9'")
 C_COMMENT = edit("parse.c", "\tint n = 0;\n", "\tint n = 0; /* the value */\n")
 
@@ -103,6 +112,19 @@ SHELL = {
                'then\n\t\techo "ok $1 - max $2 $3"\n\telse\n'
                '\t\techo "not ok $1 - max $2 $3"\n\t\tbad=1\n\tfi\n}\n'
                'is 1 5 5 5\nis 2 7 7 7\nis 3 2 3 3\necho 1..3\nexit $bad\n',
+}
+# What judges lies in other files, none of them in a directory of tests.
+SHELL_PARTS = {
+    "max.sh": SHELL["max.sh"],
+    "assert.sh": 'bad=0\nassert_eq() {\n\t[ "$1" = "$2" ] || bad=1\n}\n'
+                 'finish() {\n\texit $bad\n}\n',
+    "checks/more.sh": '. ./max.sh\ntest "$(max 2 3)" = 3\n',
+    "print.sh": ". ./max.sh\nmax 3 2\nmax 2 3\n",
+    "out.txt": "3\n3\n",
+    "test.sh": '. "$(dirname "$0")/max.sh"\n. "$(dirname "$0")/assert.sh"\n'
+               'assert_eq "$(max 5 5)" 5\nassert_eq "$(max 2 3)" 3\n'
+               'for t in checks/*.sh; do\n\tsh "$t" || bad=1\ndone\n'
+               'sh print.sh | diff - out.txt || bad=1\nfinish\n',
 }
 SH_FIX = edit("max.sh", "-lt", "-gt")
 SH_COMMENT = edit("max.sh", "max() {\n", "max() { # of two\n")
@@ -181,6 +203,8 @@ TREES = {
     "py-mute": (PY_MUTE, "python3 tests/check.py", True),
     "js-mute": (JS_MUTE, "node test/check.js", shutil.which("node")),
     "sh-mute": (SH_MUTE, "sh test.sh", True),
+    "shell-parts": (SHELL_PARTS, "sh test.sh", True),
+    "c-alone": (C_ALONE, "make check", shutil.which("cc")),
     "node": (NODE, "npm test --silent", shutil.which("npm")),
     "jest": (JEST, "node node_modules/.bin/jest", shutil.which("node")),
 }
