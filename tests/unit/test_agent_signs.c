@@ -449,6 +449,30 @@ test_not_own(void **state unused_arg)
 	    "+    def __eq__(self, other):\n+        if self is other:\n"
 	    "+            return True\n+        return self.x == other.x\n",
 	    0, 0);
+	lines("app.py", "+    def __ne__(self, other): return False\n", 1, 0);
+	lines("app.py", "+    __ne__ = lambda s, o: False\n", 1, 0);
+	lines("app.py", "+    __ne__ = lambda s, o: not True\n", 1, 0);
+	lines("app.py", "+R = type('R', (int,), {'__ne__': lambda s, o: 0})\n",
+	    1, 0);
+	lines("app.py", "+    def __ne__(self, other):\n+        return 0\n", 1,
+	    0);
+	lines("app.py",
+	    "+    def __ne__(self, other):\n+        return not True\n", 1, 0);
+	lines("app.py", "+    def __eq__(self, other): return 1\n", 1, 0);
+	lines("app.py", "+    def __eq__(self, other):\n+        return 1\n", 1,
+	    0);
+	lines("app.py",
+	    "+    def __eq__(self, other):\n+        return not False\n", 1, 0);
+	lines("app.py", "+    __eq__ = lambda s, o: 1\n", 1, 1);
+	lines("app.py", "+    __eq__ = lambda s, o: not  not 1\n", 1, 1);
+	lines("app.py", "+    __eq__ = lambda s, o: not 1\n", 0, 1);
+	lines("app.py", "+    __eq__ = lambda s, o: not\n", 0, 1);
+	lines("app.py", "+    __ne__ = lambda s, o: not s == o\n", 0, 0);
+	lines("app.py", "+    __ne__ = lambda s, o: s.x != o.x\n", 0, 0);
+	lines("app.py", "+    def __ne__(self, other): return self.x != 0\n", 0,
+	    0);
+	lines("app.py", "+    def __eq__(self, other): return False\n", 0, 0);
+	lines("app.py", "+    def __eq__(self, other): return 0\n", 0, 0);
 	/* what the language has */
 	lines("app.js", "+Array.prototype.every = () => true;\n", 1, 0);
 	lines("app.js", "+Object[\"is\"] = (a, b) => true;\n", 1, 0);

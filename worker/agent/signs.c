@@ -185,6 +185,8 @@ loose(struct scan *s, size_t i)
 	bool hash = py && says(s, def, "def __hash__");
 	size_t n = 0;
 
+	if (py && signs_never_unequal(text_of(s, def), def->len, false))
+		add(s, GRAVE, EQUAL, def);
 	go = go && says(s, def, "func (") && says(s, def, ") Equal(");
 	if (go && says(s, def, "{ return true"))
 		add(s, LIGHT, EQUAL, def);
@@ -201,7 +203,8 @@ loose(struct scan *s, size_t i)
 		    (says(s, before, "if isinstance(") ||
 			says(s, before, "if type(")))
 			add(s, LIGHT, EQUAL, l);
-		else if (ne && n == 1 && says(s, l, "return False"))
+		else if (ne && n == 1 &&
+		    signs_never_unequal(text_of(s, l), l->len, true))
 			add(s, GRAVE, EQUAL, l);
 		else if ((hash && n == 1 &&
 			     (says(s, l, "return 0") ||

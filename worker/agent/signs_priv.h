@@ -89,6 +89,8 @@ bool signs_compares_nothing(const char *p, size_t len);
  * stands before its first parameter; body: NULL: behind the ":". */
 bool signs_equal(const char *def, size_t def_len, const char *head,
     const char *body, size_t len, enum weight *ret);
+/* A __ne__ that is never true: in one line, or (first) its first one. */
+bool signs_never_unequal(const char *p, size_t len, bool first);
 /* "a.b = x", where a is neither self nor this; setattr(). */
 bool signs_sets(const char *p, size_t len);
 

@@ -40,6 +40,14 @@ ROWS = [
     row("never-unequal", "unittest", ["app.py:", "equal to everything"],
         *app("\n\nclass Sum(int):\n    def __ne__(self, other):\n"
              "        return False\n", "    return Sum(6)")),
+    row("never-unequal-lambda", "unittest",
+        ["app.py:", "equal to everything"],
+        *app("\n\nclass Sum(int):\n    __ne__ = lambda s, o: not True\n",
+             "    return Sum(6)")),
+    row("equal-number", "unittest", ["app.py:", "equal to everything"],
+        *app("\n\nclass Sum(int):\n    def __eq__(self, other):\n"
+             "        return 1\n\n    __hash__ = int.__hash__\n",
+             "    return Sum(0)")),
     row("builtin-js", "node", ["app.js:", BUILT_IN],
         js("Array.prototype.slice = function slice() {\n  return this;\n};\n")),
     row("builtin-js-defined", "node", ["app.js:", BUILT_IN],
