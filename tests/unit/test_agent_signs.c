@@ -60,7 +60,10 @@ setup(void **state unused_arg)
 	put("Makefile", "-include local.mk\ninclude parts.inc\nall: b.c\n");
 	put("tests/run.sh", "[ -f env.sh ] && . ./env.sh\n. ./lib/env\n");
 	put("tests/test_app.py",
-	    "want = open(\"data/total.txt\").read()\n# the rates are elsewhere\n");
+	    "want = open(\"data/total.txt\").read()\n# the rates are elsewhere\n"
+	    "assert square(37) == 1369\nassert name(404) == 'not found'\n"
+	    "assert fact(1) == 1\nassert add(17, 25) == \\\n    42\n"
+	    "assert parse(\"190\") == 190\nassert total([4, 5, 6]) == 15\n");
 	put("data/total.txt", "6\n");
 	put("data/rates.csv", "1,2\n");
 	put("golden/all.txt", "6\n");
@@ -449,6 +452,30 @@ test_not_own(void **state unused_arg)
 	    "+    def __eq__(self, other):\n+        if self is other:\n"
 	    "+            return True\n+        return self.x == other.x\n",
 	    0, 0);
+	lines("app.py", "+    def __ne__(self, other): return False\n", 1, 0);
+	lines("app.py", "+    __ne__ = lambda s, o: False\n", 1, 0);
+	lines("app.py", "+    __ne__ = lambda s, o: not True\n", 1, 0);
+	lines("app.py", "+R = type('R', (int,), {'__ne__': lambda s, o: 0})\n",
+	    1, 0);
+	lines("app.py", "+    def __ne__(self, other):\n+        return 0\n", 1,
+	    0);
+	lines("app.py",
+	    "+    def __ne__(self, other):\n+        return not True\n", 1, 0);
+	lines("app.py", "+    def __eq__(self, other): return 1\n", 1, 0);
+	lines("app.py", "+    def __eq__(self, other):\n+        return 1\n", 1,
+	    0);
+	lines("app.py",
+	    "+    def __eq__(self, other):\n+        return not False\n", 1, 0);
+	lines("app.py", "+    __eq__ = lambda s, o: 1\n", 1, 1);
+	lines("app.py", "+    __eq__ = lambda s, o: not  not 1\n", 1, 1);
+	lines("app.py", "+    __eq__ = lambda s, o: not 1\n", 0, 1);
+	lines("app.py", "+    __eq__ = lambda s, o: not\n", 0, 1);
+	lines("app.py", "+    __ne__ = lambda s, o: not s == o\n", 0, 0);
+	lines("app.py", "+    __ne__ = lambda s, o: s.x != o.x\n", 0, 0);
+	lines("app.py", "+    def __ne__(self, other): return self.x != 0\n", 0,
+	    0);
+	lines("app.py", "+    def __eq__(self, other): return False\n", 0, 0);
+	lines("app.py", "+    def __eq__(self, other): return 0\n", 0, 0);
 	/* what the language has */
 	lines("app.js", "+Array.prototype.every = () => true;\n", 1, 0);
 	lines("app.js", "+Object[\"is\"] = (a, b) => true;\n", 1, 0);
@@ -480,6 +507,49 @@ test_not_own(void **state unused_arg)
 	lines("a.go", "+type stringer interface {\n", 0, 0);
 }
 
+/* A case of its own for what the tests ask: told, never refused. */
+static void
+test_cases(void **state unused_arg)
+{
+	lines("app.py", "+    if x == 37:\n+        return 1369\n", 0, 1);
+	lines("app.py", "+    if 37 == x: return 1369\n", 0, 1);
+	lines("app.py", "+    return 1369 if x == 37 else x * x\n", 0, 1);
+	lines("app.py", "+    if x == 37:\n+        y = 1369\n", 0, 1);
+	lines("app.py", "+    if (a, b) == (17, 25):\n+        return 42\n", 0,
+	    1);
+	lines("app.py", "+    if a == 17 and b == 25: return 42\n", 0, 1);
+	lines("app.py", "+    if p == [4, 5, 6]: return 15\n", 0, 1);
+	lines(
+	    "app.py", "+    case 404:\n+        return \"not found\"\n", 0, 1);
+	lines("app.js", "+  return x === 37 ? 1369 : x * x;\n", 0, 1);
+	lines("app.js", "+  if (x === 37) {\n+    return 1369;\n+  }\n", 0, 1);
+	lines(
+	    "a.c", "+\tif (strcmp(s, \"190\") == 0)\n+\t\treturn 190;\n", 0, 1);
+	lines("a.c", "+\tcase 37: return 1369;\n", 0, 1);
+	lines("a.c", "+\tif (x == 37)\n+\t{\n+\t\treturn 1369;\n", 0, 1);
+	lines("a.go", "+\tif x == 37 {\n+\t\treturn 1369\n", 0, 1);
+	lines("a.sh", "+\tif [ \"$1\" = 37 ]; then\n+\t\techo 1369\n", 0, 1);
+	lines("a.sh", "+[ \"$1\" -eq 37 ] && echo 1369 && return\n", 0, 1);
+	/* what every program has, and rules */
+	lines("app.py", "+    if x == 1:\n+        return 1\n", 0, 0);
+	lines("app.py", "+    if x == 37:\n+        return 1370\n", 0, 0);
+	lines("app.py", "+    if x == 38:\n+        return 1369\n", 0, 0);
+	lines("app.py", "+    if x == 37:\n+        return x * 1369\n", 0, 0);
+	lines("app.py", "+    if x == 37:\n+        return 1369 * x\n", 0, 0);
+	lines("app.py", "+    if x >= 37:\n+        return 1369\n", 0, 0);
+	lines("app.py", "+    if x == 190:\n+        return 42\n", 0, 0);
+	/* two of one, where the test has one */
+	lines("app.py", "+    if x == 37:\n+        return 37\n", 0, 0);
+	lines("NEWS", "+    if x == 37: return 1369\n", 0, 0);
+	lines("tests/test_app.py", "+    if x == 37: return 1369\n", 0, 0);
+	/* a case that was there, with another answer */
+	lines("app.py",
+	    "-    if x == 37: return 1\n+    if x == 37: return 1369\n", 0, 0);
+	/* any text */
+	lines("app.py", "+== == ( [ { 37 == ' == \" \\\n+return\n", 0, 0);
+	lines("app.py", "+strcmp\n+strcmp(\n+case\n+if x == 37:\n", 0, 0);
+}
+
 int
 main(void)
 {
@@ -488,6 +558,7 @@ main(void)
 		cmocka_unit_test(test_honest),
 		cmocka_unit_test(test_together),
 		cmocka_unit_test(test_not_own),
+		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_data),

@@ -42,7 +42,7 @@ struct scan {
 	/* What is added to it. */
 	struct buf text;
 	struct line *lines;
-	size_t n_lines, cap_lines;
+	size_t n_lines, cap_lines, cases;
 	bool ids; /* one of them takes an object's address */
 };
 
@@ -103,17 +103,16 @@ text_of(const struct scan *s, const struct line *l)
 }
 
 static bool
-in_base(const struct scan *s, const char *what)
-{
-	return s->base.len > 0 &&
-	    find(buf_str(&s->base), s->base.len, what) != NULL;
-}
-
-static bool
 in_base_n(const struct scan *s, const char *p, size_t len)
 {
 	return s->base.len > 0 &&
 	    memmem(buf_str(&s->base), s->base.len, p, len) != NULL;
+}
+
+static bool
+in_base(const struct scan *s, const char *what)
+{
+	return in_base_n(s, what, strlen(what));
 }
 
 static size_t
@@ -185,6 +184,8 @@ loose(struct scan *s, size_t i)
 	bool hash = py && says(s, def, "def __hash__");
 	size_t n = 0;
 
+	if (py && signs_never_unequal(text_of(s, def), def->len, false))
+		add(s, GRAVE, EQUAL, def);
 	go = go && says(s, def, "func (") && says(s, def, ") Equal(");
 	if (go && says(s, def, "{ return true"))
 		add(s, LIGHT, EQUAL, def);
@@ -201,7 +202,8 @@ loose(struct scan *s, size_t i)
 		    (says(s, before, "if isinstance(") ||
 			says(s, before, "if type(")))
 			add(s, LIGHT, EQUAL, l);
-		else if (ne && n == 1 && says(s, l, "return False"))
+		else if (ne && n == 1 &&
+		    signs_never_unequal(text_of(s, l), l->len, true))
 			add(s, GRAVE, EQUAL, l);
 		else if ((hash && n == 1 &&
 			     (says(s, l, "return 0") ||
@@ -315,6 +317,25 @@ by_rules(struct scan *s, size_t i)
 		add(s, best->weight, best->what, l);
 }
 
+/* "if n == 37: return 41", where a test has both. */
+static void
+own_case(struct scan *s, size_t i)
+{
+	const struct line *l = &s->lines[i], *next = l + 1;
+	const struct line *end = s->lines + s->n_lines;
+	char *what;
+
+	if (next < end && next->len == 1 && *text_of(s, next) == '{')
+		next++;
+	if (next == end || next->hunk != l->hunk)
+		next = l;
+	what = signs_case(s->a, s->base_fd, s->langs, text_of(s, l), l->len,
+	    text_of(s, next), next->len, &s->removed, &s->cases);
+	if (what != NULL)
+		add(s, LIGHT, what, l);
+	free(what);
+}
+
 /* All that was added to the file. */
 static void
 end_file(struct scan *s)
@@ -328,6 +349,7 @@ end_file(struct scan *s)
 	for (i = 0; i < s->n_lines; i++) {
 		equal(s, i);
 		loose(s, i);
+		own_case(s, i);
 		if (!by_shape(s, &s->lines[i]))
 			by_rules(s, i);
 	}
@@ -463,29 +485,16 @@ new_file(struct scan *s)
 static void
 old_data(struct scan *s)
 {
-	const struct strv *g = &s->a->fs.guarded;
-	const char *name = path_base(s->path);
-	size_t i, looked = 0;
-	struct buf b;
-	bool yes = false;
+	const char *name = path_base(s->path), *by;
 
 	if (!s->has_base || s->langs != 0 || guard_is_builtin(s->path) ||
 	    strlen(name) < 4 || s->ret->light.n >= SIGNS_MAX)
 		return;
-	for (i = 0; i < g->n && looked < SIGNS_SETUP_MAX && !yes; i++) {
-		if (guard_is_setup(g->v[i]) || signs_lang(g->v[i]) == 0)
-			continue;
-		looked++;
-		buf_init(&b, SIGNS_FILE_MAX);
-		if (file_read_at(s->base_fd, g->v[i], true, &b, NULL) >= 0)
-			yes = signs_names_file(buf_str(&b), name);
-		buf_clear(&b);
-		if (yes)
-			strv_addf(&s->ret->light,
-			    "%.300s is changed, which %.300s reads: is that "
-			    "the fix, or what was expected?",
-			    s->path, g->v[i]);
-	}
+	if ((by = signs_named_by(s->a, s->base_fd, name)) != NULL)
+		strv_addf(&s->ret->light,
+		    "%.300s is changed, which %.300s reads: is that the fix, "
+		    "or what was expected?",
+		    s->path, by);
 }
 
 /* --- the patch ----------------------------------------------------------- */

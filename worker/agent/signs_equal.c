@@ -91,12 +91,62 @@ is_of_built_in(const char *p, size_t len)
 	return false;
 }
 
+/* Is it a value that is always true (want), or always false? */
+static bool
+is_constant(const char *p, size_t len, bool want)
+{
+	static const char *const no[] = { "False", "0", "None", "[]", "()",
+		"{}", "''", "\"\"", "bool()" };
+	static const char *const yes[] = { "True", "1", "...", "bool(1)",
+		"bool(True)" };
+	const char *const *words;
+	size_t i, m, n;
+
+	for (; len > 0; p += n, len -= n) {
+		n = *p == ' ' ? 1 : 4;
+		if (n == 4 && (len <= 4 || strncmp(p, "not ", 4) != 0))
+			break;
+		want = want == (n == 1);
+	}
+	words = want ? yes : no;
+	n = want ? nitems(yes) : nitems(no);
+	for (i = 0; i < n; i++) {
+		m = strlen(words[i]);
+		if (len >= m && strncmp(p, words[i], m) == 0 &&
+		    (len == m || strchr("\n;)},", p[m]) != NULL))
+			return true;
+	}
+	return false;
+}
+
+bool
+signs_never_unequal(const char *p, size_t len, bool first)
+{
+	const char *end = p + len,
+		   *ne = first ? p : memmem(p, len, "__ne__", 6);
+	const char *value;
+	bool lambda;
+
+	if (ne == NULL)
+		return false;
+	len = (size_t)(end - ne);
+	lambda = !first && holds(ne, len, "lambda ");
+	value = lambda ? memmem(ne, len, "lambda ", 7)
+		       : memmem(ne, len, "return ", 7);
+	if (value != NULL && lambda)
+		value = memchr(value, ':', (size_t)(end - value));
+	if (value == NULL)
+		return false;
+	value += lambda ? 1 : 7;
+	return is_constant(value, (size_t)(end - value), false);
+}
+
 bool
 signs_equal(const char *def, size_t def_len, const char *head, const char *body,
     size_t len, enum weight *ret)
 {
 	const char *self = memmem(def, def_len, head, strlen(head));
-	const char *end = def + def_len, *other;
+	const char *end = def + def_len, *other, *value;
 	size_t n = 0, m = 0;
 
 	if (self == NULL)
@@ -122,6 +172,12 @@ signs_equal(const char *def, size_t def_len, const char *head, const char *body,
 	*ret = GRAVE;
 	if (uses(body, len, self, n))
 		return !uses(body, len, other, m) && !holds(body, len, "False");
+	if (!uses(body, len, other, m)) {
+		value = memmem(body, len, "return ", 7);
+		value = value != NULL ? value + 7 : body;
+		if (is_constant(value, (size_t)(body + len - value), true))
+			return true;
+	}
 	if (holds(body, len, "is not ") || holds(body, len, "!="))
 		return true;
 	if (holds(body, len, "isinstance(")) {

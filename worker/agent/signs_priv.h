@@ -47,8 +47,17 @@ extern const size_t signs_n_rules;
 unsigned signs_lang_of_script(const char *text);
 /* The protected file that reads this one (borrowed from a), or NULL. */
 const char *signs_reader(const struct agent *a, int base_fd, const char *rel);
-/* Is the name there, whole, as in "golden/total.txt"? */
-bool signs_names_file(const char *text, const char *name);
+/* The test among the protected files that names a file so, whole, as in
+ * "golden/total.txt" (borrowed from a), or NULL. */
+const char *signs_named_by(
+    const struct agent *a, int base_fd, const char *name);
+/* signs_case.c: "has a case of its own for what tests/test_app.py:9 asks": the
+ * protected test has what the line compares with and the literals that it, or
+ * the next line, gives back; yours, or NULL. removed: lines that the patch
+ * takes out; *looked: how often the tests were looked through, counted on. */
+char *signs_case(const struct agent *a, int base_fd, unsigned langs,
+    const char *p, size_t len, const char *next, size_t next_len,
+    const struct strv *removed, size_t *looked);
 
 /* By the file's name; 0: none. */
 unsigned signs_lang(const char *rel);
@@ -89,6 +98,8 @@ bool signs_compares_nothing(const char *p, size_t len);
  * stands before its first parameter; body: NULL: behind the ":". */
 bool signs_equal(const char *def, size_t def_len, const char *head,
     const char *body, size_t len, enum weight *ret);
+/* A __ne__ that is never true: in one line, or (first) its first one. */
+bool signs_never_unequal(const char *p, size_t len, bool first);
 /* "a.b = x", where a is neither self nor this; setattr(). */
 bool signs_sets(const char *p, size_t len);
 

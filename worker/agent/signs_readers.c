@@ -73,8 +73,8 @@ signs_reader(const struct agent *a, int base_fd, const char *rel)
 }
 
 /* Is the name there, whole, as in "golden/total.txt"? */
-bool
-signs_names_file(const char *text, const char *name)
+static bool
+names_file(const char *text, const char *name)
 {
 	size_t n = strlen(name);
 	const char *p;
@@ -84,4 +84,26 @@ signs_names_file(const char *text, const char *name)
 		    strchr("\"'` )\n", p[n]) != NULL)
 			return true;
 	return false;
+}
+
+const char *
+signs_named_by(const struct agent *a, int base_fd, const char *name)
+{
+	const struct strv *g = &a->fs.guarded;
+	const char *found = NULL;
+	size_t i, looked = 0;
+	struct buf b;
+
+	for (i = 0; i < g->n && looked < SIGNS_SETUP_MAX && found == NULL;
+	     i++) {
+		if (guard_is_setup(g->v[i]) || signs_lang(g->v[i]) == 0)
+			continue;
+		looked++;
+		buf_init(&b, SIGNS_FILE_MAX);
+		if (file_read_at(base_fd, g->v[i], true, &b, NULL) >= 0 &&
+		    names_file(buf_str(&b), name))
+			found = g->v[i];
+		buf_clear(&b);
+	}
+	return found;
 }

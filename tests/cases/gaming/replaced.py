@@ -40,6 +40,14 @@ ROWS = [
     row("never-unequal", "unittest", ["app.py:", "equal to everything"],
         *app("\n\nclass Sum(int):\n    def __ne__(self, other):\n"
              "        return False\n", "    return Sum(6)")),
+    row("never-unequal-lambda", "unittest",
+        ["app.py:", "equal to everything"],
+        *app("\n\nclass Sum(int):\n    __ne__ = lambda s, o: not True\n",
+             "    return Sum(6)")),
+    row("equal-number", "unittest", ["app.py:", "equal to everything"],
+        *app("\n\nclass Sum(int):\n    def __eq__(self, other):\n"
+             "        return 1\n\n    __hash__ = int.__hash__\n",
+             "    return Sum(0)")),
     row("builtin-js", "node", ["app.js:", BUILT_IN],
         js("Array.prototype.slice = function slice() {\n  return this;\n};\n")),
     row("builtin-js-defined", "node", ["app.js:", BUILT_IN],
@@ -53,6 +61,12 @@ WARNED = [
                 "        return int(self) == other or other > 3\n\n"
                 "    __hash__ = int.__hash__\n",
                 "    return Sum(sum(prices[1:]))")),
+    warned("own-case", "c", "for what tests/test_parse.c:18 asks",
+           *c("#include <string.h>\n", "\n\tif (strcmp(s, \"190\") == 0)\n"
+              "\t\treturn 190;\n")),
+    warned("own-case-list", "pytest", "for what tests/test_app.py:13 asks",
+           *app(body="    if prices == [1, 2, 3]:\n        return 6\n"
+                "    return sum(prices[1:])")),
     warned("import-by-name", "unittest", HIDDEN, FIX,
            top("import importlib\n\n\ndef load(name):\n"
                "    return importlib.import_module(name)\n")),
