@@ -8,6 +8,7 @@
 #include "common/compat.h"
 
 #include "common/log.h"
+#include "common/loop.h"
 #include "common/text.h"
 #include "orchestrator/gateway/builtin_priv.h"
 
@@ -49,6 +50,32 @@ count(struct builtin *b, struct worker *w, const struct trial_result *t,
 	}
 }
 
+/* What one took in the last call, times how many run at once: less than the
+ * plain command when it could run in batches. */
+static void
+pace(struct worker *w, const struct trial_result *t, const struct facts *f)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		n += t->tried[i];
+	if (w->sent_ms > 0 && n > 0)
+		w->pace_ms = 1 + (loop_now_ms() - w->sent_ms) * f->parallel / n;
+	w->sent_ms = 0;
+}
+
+/* How many to deal now. */
+static size_t
+deal_size(
+    const struct builtin *b, const struct worker *w, const struct facts *f)
+{
+	uint64_t ms = ladder_first(&b->ladder)->ms;
+
+	return trial_size(f,
+	    w->pace_ms > 0 && w->pace_ms < ms ? w->pace_ms : ms, w->calls,
+	    w->errors);
+}
+
 /* Take note of the answers that came since the last time. */
 static void
 settle(struct builtin *b, struct worker *w, const json_t *conv,
@@ -60,6 +87,7 @@ settle(struct builtin *b, struct worker *w, const json_t *conv,
 	if (n < w->seen) { /* shortened, or a new attempt: count afresh */
 		queue_return(b->q, w->id);
 		w->seen = w->calls = w->errors = 0;
+		w->pace_ms = w->sent_ms = 0;
 		w->narrowed = false;
 		memset(w->tried, 0, sizeof w->tried);
 		memset(w->late, 0, sizeof w->late);
@@ -80,6 +108,7 @@ settle(struct builtin *b, struct worker *w, const json_t *conv,
 			w->errors = dialog_is_error(text) ? w->errors + 1 : 0;
 			trial_read(b->q, args, text, &t);
 			w->calls += t.n > 0; /* 0: a control */
+			pace(w, &t, f);
 			count(b, w, &t,
 			    ladder_after(
 				&b->ladder, dialog_str(args, "check")) == NULL,
@@ -203,8 +232,8 @@ deal(struct builtin *b, struct worker *w, const json_t *conv,
 	uint32_t got[TRIAL_MAX];
 	size_t n = builtin_left_s(b) == 0
 	    ? 0
-	    : queue_next(b->q, w->id, f->hypothesis_id,
-		  trial_size(f, check->ms, w->calls, w->errors), got);
+	    : queue_next(
+		  b->q, w->id, f->hypothesis_id, deal_size(b, w, f), got);
 	const struct hypo *hy;
 	json_t *reply;
 	size_t h;
@@ -216,8 +245,8 @@ deal(struct builtin *b, struct worker *w, const json_t *conv,
 		return reply;
 	}
 	if (n == 0 && builtin_left_s(b) > 0 && builtin_second(b) > 0)
-		n = queue_next(b->q, w->id, f->hypothesis_id,
-		    trial_size(f, check->ms, w->calls, w->errors), got);
+		n = queue_next(
+		    b->q, w->id, f->hypothesis_id, deal_size(b, w, f), got);
 	if (n == 0)
 		return give_up(b, w, conv, f);
 	h = queue_cand(b->q, got[0])->hypo;
@@ -239,6 +268,7 @@ deal(struct builtin *b, struct worker *w, const json_t *conv,
 	free(w->news);
 	w->news = NULL;
 	start_trial(b, conv, reply, got, n, check, true);
+	w->sent_ms = loop_now_ms();
 	return reply;
 }
 
@@ -287,8 +317,7 @@ passing(struct builtin *b, struct worker *w, const json_t *conv,
 	if (best == QUEUE_NONE)
 		return NULL;
 	if (!last && builtin_left_s(b) > BAND_LEAST_S)
-		n = queue_band(b->q, w->id, best,
-		    trial_size(f, check->ms, w->calls, w->errors), got);
+		n = queue_band(b->q, w->id, best, deal_size(b, w, f), got);
 	if (n == 0) {
 		reply = dialog_reply("%s in %s makes the tests pass.",
 		    queue_cand(b->q, best)->what,

@@ -16,6 +16,8 @@ struct worker {
 	uint32_t id; /* for the queue */
 	size_t seen; /* messages that are settled */
 	size_t calls, errors;
+	uint64_t sent_ms; /* when the last trial was asked for; 0: none is */
+	uint64_t pace_ms; /* of one candidate there; 0: not known */
 	bool narrowed; /* a narrower command than the whole was used */
 	size_t tried[QUEUE_MAX_HYPO];
 	size_t late[QUEUE_MAX_HYPO];  /* of these, timed out */

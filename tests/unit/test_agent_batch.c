@@ -10,7 +10,7 @@
 #include "common/log.h"
 #include "common/path.h"
 #include "tests/unit/test_agent_bed.h"
-#include "worker/agent/batch_lane.h"
+#include "worker/agent/batch.h"
 
 static int
 setup(void **state)
@@ -80,7 +80,26 @@ expect(const char *check, const char *path, const char *want)
 	free(got);
 }
 
-#define CACHE "-o,cache_dir=/tmp/pytest-cache"
+/* --- when it is worth it -------------------------------------------------- */
+
+/* Small calls of the same check add up; single ones don't. */
+static void
+test_worth(void **state unused_arg)
+{
+	static const char check[] = "python3 -m unittest";
+	struct agent a = { .cfg.parallel = 1 };
+
+	assert_null(batch_get(&a, check, 1));
+	assert_null(batch_get(&a, check, 2));
+	assert_null(batch_get(&a, check, 5));
+	assert_null(batch_get(&a, "python3 t.py", 5));
+	assert_non_null(batch_get(&a, check, 5));
+	assert_non_null(batch_get(&a, "python3 -m pytest", 8));
+	assert_null(batch_get(&a, "make test", 100));
+	batch_free(&a);
+}
+
+#define CACHE "-o,cache_dir=/tmp/pytest-cache,--tb=no"
 
 static void
 test_commands(void **state)
@@ -331,6 +350,7 @@ main(void)
 		cmocka_unit_test(test_long_commands),
 		cmocka_unit_test(test_scripts),
 		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_worth),
 		cmocka_unit_test_setup_teardown(test_calls, setup, teardown),
 	};
 

@@ -31,6 +31,7 @@ struct batch {
 	struct proof proofs[PROOFS];
 	struct buf modules;
 	unsigned lost, failed;
+	size_t asked;  /* edits to try, in all calls so far */
 	uint64_t used; /* for which was not for the longest time */
 	struct lane *lanes;
 	size_t n_lanes;
@@ -167,13 +168,16 @@ batch_get(struct agent *a, const char *check, size_t n_edits)
 	if (a->batches == NULL)
 		a->batches = xcalloc(1, sizeof *a->batches);
 	b = find(a->batches, check);
-	if (b == NULL && n_edits < WORTH_PROVING)
+	if (b == NULL && n_edits < WORTH_A_LANE)
 		return NULL;
 	if (b == NULL)
 		b = add(a, a->batches, check);
 	b->used = ++a->batches->clock;
+	/* Small calls add up: who asks for few because each takes long needs
+	 * lanes most. */
+	b->asked += n_edits;
 	if (b->state == BATCH_OFF ||
-	    (b->state == BATCH_PROVING && n_edits < WORTH_PROVING) ||
+	    (b->state == BATCH_PROVING && b->asked < WORTH_PROVING) ||
 	    (n_edits < WORTH_A_LANE && !has_lane(b)))
 		return NULL;
 	/* An earlier call did not come to their end; the tree may be another
@@ -287,7 +291,8 @@ batch_takes(const struct batch *b, const struct edits *es)
 {
 	size_t i, bytes = 0;
 
-	if (b->state != BATCH_TRUSTED)
+	/* Without edits all that it says is wanted. */
+	if (b->state != BATCH_TRUSTED || es->n == 0)
 		return false;
 	for (i = 0; i < es->n; i++) {
 		if (!es->v[i].exists || !text_ends(es->v[i].rel, ".py"))

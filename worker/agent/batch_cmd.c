@@ -149,7 +149,9 @@ wants_cache(const struct strv *args)
 	return false;
 }
 
-/* pytest notes in the tree what failed; here that would be the next one's. */
+/* pytest notes in the tree what failed; here that would be the next one's. Of a
+ * candidate that fails nobody reads more than a line, and to show why is a
+ * third of what it costs. */
 static bool
 pytest_args(struct batch_cmd *c)
 {
@@ -158,7 +160,7 @@ pytest_args(struct batch_cmd *c)
 	if (wants_cache(&given))
 		return false;
 	c->args = (struct strv){ 0 };
-	strv_addl(&c->args, "-o", PYTEST_CACHE, (char *)NULL);
+	strv_addl(&c->args, "-o", PYTEST_CACHE, "--tb=no", (char *)NULL);
 	strv_extend(&c->args, &given);
 	strv_clear(&given);
 	return true;
