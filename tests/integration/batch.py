@@ -384,6 +384,19 @@ def with_pytest(box):
     edits = wrong(9) + [edit("return a + b"), mark()]
     same(box, "-x -q -k", repo, py + " -m pytest -x -q -k 'three or zero'", edits)
     same(box, "--lf", repo, py + " -m pytest --lf", edits, lane=False)
+    # Without a conftest.py it is configured once for all.
+    prints = ("import os\nimport calc\n\n\ndef test_prints(capsys, tmp_path):\n"
+              "    print('z' * 70000)\n    assert capsys.readouterr().out[0] == 'z'"
+              "\n    assert os.read(0, 1) == b''\n\n\n"
+              "def test_left(capfd):\n    os.write(1, b'w' * 50)\n"
+              "    assert capfd.readouterr().out == 'w' * 50\n"
+              "    assert calc.add(2, 2) == 4\n")
+    got = suite(box, "pytest-once", {"pytest.ini": "[pytest]\naddopts = -q\n",
+                                     "test_prints.py": prints, "data.json": "{}",
+                                     "sub/x": ""},
+                check=py + " -m pytest", edits=HARM, limit=10)
+    lib.check({1, 14, len(HARM) - 1} <= set(got["passed"]),
+              "pytest once: the right ones pass", got)
     if os.path.exists("/usr/bin/pytest"):
         same(box, "pytest alone", repo, "PYTHONPATH=. pytest -q", edits,
              lane=None)

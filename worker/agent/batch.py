@@ -33,6 +33,7 @@ HERE = "/run/foray-batch"
 IDLE_S = 30
 BITE = 65536
 KILL_S = 2.0
+EARLY_S = 5.0
 PIPE_BITES = 64  # more than a pipe holds
 LEFT_MAX = 20000
 RE_LOCALE = 4
@@ -314,6 +315,7 @@ class Check:
         self.root = self.kind = self.name = ""
         self.args, self.words, self.scratch = [], [], []
         self.modules = ""
+        self.early = None
         for k, v in zip(items[::2], items[1::2]):
             k, v = k.decode(), os.fsdecode(v)
             if isinstance(getattr(self, k), list):
@@ -321,24 +323,26 @@ class Check:
             else:
                 setattr(self, k, v)
 
-    def run(self):
-        """As the interpreter does when it is started with that command."""
+    def set_up(self):
         main = type(sys)("__main__")
         main.__builtins__ = sys.modules["builtins"]
         sys.modules["__main__"] = main
         if hasattr(sys, "orig_argv"):
             sys.orig_argv = list(self.words)
-        safe = getattr(sys.flags, "safe_path", False)
+        module = self.kind == "module"
+        sys.argv = ["-m" if module else self.name] + self.args
+        if not getattr(sys.flags, "safe_path", False):
+            sys.path.insert(0, os.getcwd() if module else
+                            os.path.dirname(os.path.realpath(self.name)))
+
+    def run(self):
+        """As the interpreter does when it is started with that command."""
+        if self.early is None:
+            self.set_up()
         if self.kind == "module":
-            sys.argv = ["-m"] + self.args
-            if not safe:
-                sys.path.insert(0, os.getcwd())
             import runpy
             runpy._run_module_as_main(self.name, True)
             return
-        sys.argv = [self.name] + self.args
-        if not safe:
-            sys.path.insert(0, os.path.dirname(os.path.realpath(self.name)))
         path = self.name
         if sys.version_info >= (3, 9):
             path = os.path.abspath(path)
@@ -350,6 +354,73 @@ class Check:
             main.__loader__ = sys.modules[
                 "importlib.machinery"].SourceFileLoader("__main__", path)
         exec(code, main.__dict__)
+
+
+class Early:
+    """What pytest does before it looks at the tree's code, done once: its
+    options, configuration and plugins. Children find it done. It has dup'ed
+    our standard output, so there is one pipe for them all."""
+
+    def __init__(self):
+        self.pipe = os.pipe()
+        os.set_blocking(self.pipe[0], False)
+        for fd in (1, 2):
+            os.dup2(self.pipe[1], fd)
+
+    def prepare(self, check):
+        """False: something of the tree is in it."""
+        had = open_files()
+        check.set_up()
+        module = sys.modules["_pytest.config"]
+        config = module._prepareconfig(None, None)
+        module._prepareconfig = lambda args=None, plugins=None: config
+        self.files = open_files() - had  # where it keeps what tests print
+        return len(os.listdir("/proc/self/task")) == 1 and not any(
+            is_inside(getattr(m, "__file__", None) or "built-in", check)
+            for m in list(sys.modules.values()))
+
+    def put_back(self):
+        for fd in self.files:
+            os.ftruncate(fd, 0)
+            os.lseek(fd, 0, os.SEEK_SET)
+
+
+def open_files():
+    """Regular ones."""
+    found = set()
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            if stat.S_ISREG(os.fstat(int(name)).st_mode):
+                found.add(int(name))
+        except OSError:
+            pass
+    return found
+
+
+def prepare(check, tree, scratch):
+    """Where a child can do it. False: the tree is not as it was."""
+    if not hasattr(sys.modules.get("_pytest.config"), "_prepareconfig"):
+        return True
+    early = Early()
+    pid = os.fork()
+    if pid == 0:
+        good = False
+        try:
+            good = early.prepare(check)
+        finally:
+            os._exit(0 if good else 1)
+    how, status = watch(pid, {early.pipe[0]: Output(BITE)}, EARLY_S, 1 << 20)
+    if how != "e":
+        os.kill(pid, _signal.SIGKILL)
+        os.waitpid(pid, 0)
+    clean = end_others() and tree.put_back() and scratch.put_back()
+    if clean and how == "e" and status == 0:
+        if not early.prepare(check):
+            return False
+        check.early = early
+        freeze()
+        clean = tree.put_back() and scratch.put_back()
+    return clean
 
 
 def show_trace():
@@ -508,7 +579,7 @@ def watch(pid, fds, limit_s, most):
 
 def run_child(check, job):
     """(how, status, output, modules, false: something runs on)"""
-    pipes = [os.pipe()]
+    pipes = [os.pipe() if check.early is None else check.early.pipe]
     if job.first:
         pipes.append(os.pipe())
     pid = os.fork()
@@ -518,7 +589,8 @@ def run_child(check, job):
         raise Child(check, pipes[0][1], pipes[1][1] if job.first else None)
     fds = {}
     for (r, w), keep in zip(pipes, (job.keep, 1 << 18)):
-        os.close(w)
+        if check.early is None:
+            os.close(w)
         os.set_blocking(r, False)
         fds[r] = Output(keep)
     how, status = watch(pid, fds, job.limit, job.most)
@@ -534,8 +606,11 @@ def run_child(check, job):
             if not data:
                 break
             out.add(data)
-        os.close(fd)
+        if check.early is None:
+            os.close(fd)
         outs.append(out)
+    if check.early is not None:
+        check.early.put_back()
     if status < 0:
         outs[0].add(last_words(-status))
         status = 128 - status
@@ -572,7 +647,8 @@ def do(check, tree, scratch, name):
     except OSError:
         clean = False
     if job.first and clean:
-        clean = take_modules(modules.decode("utf-8", "surrogateescape"))
+        clean = take_modules(modules.decode("utf-8", "surrogateescape")) and \
+            prepare(check, tree, scratch)
     answer(job.seq, how, status, out.total, not clean, out.tail(), modules)
 
 
@@ -594,10 +670,15 @@ def take_modules(text):
         return False
     for m in list(sys.modules.values()):
         OURS.add(os.path.realpath(getattr(m, "__file__", None) or "/"))
+    freeze()
+    return True
+
+
+def freeze():
+    """Children share it for longer."""
     gc.collect()
     if hasattr(gc, "freeze"):
         gc.freeze()
-    return True
 
 
 OURS = set()  # files whose code we have in memory
@@ -638,7 +719,8 @@ def start():
         if sys.modules[name].__spec__.origin != "built-in":
             del sys.modules[name]
     tree, scratch = Tree(check.root), Scratch(check.scratch)
-    if check.modules and not take_modules(check.modules):
+    if check.modules and not (take_modules(check.modules) and
+                              prepare(check, tree, scratch)):
         sys.exit("not the modules that were seen before")
     for name in jobs():
         do(check, tree, scratch, name)
