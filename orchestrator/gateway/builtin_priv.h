@@ -18,7 +18,7 @@ struct worker {
 	size_t calls, errors;
 	uint64_t sent_ms; /* when the last trial was asked for; 0: none is */
 	uint64_t pace_ms; /* of one candidate there; 0: not known */
-	bool narrowed; /* a narrower command than the whole was used */
+	bool narrowed;    /* a narrower command than the whole was used */
 	size_t tried[QUEUE_MAX_HYPO];
 	size_t late[QUEUE_MAX_HYPO];  /* of these, timed out */
 	size_t broke[QUEUE_MAX_HYPO]; /* passed that, and not the whole */
