@@ -22,6 +22,7 @@ struct audit {
 	off_t size;      /* as we left it, without a store */
 	uint64_t n;
 	char head[HASH_HEX];
+	bool behind;       /* the head does not know of the last line */
 	char repaired[96]; /* what is to be said of it; "": nothing */
 };
 
@@ -32,7 +33,7 @@ audit_lines(const struct audit *a)
 }
 
 static int
-save_head(struct audit *a, struct err *e)
+put_head(struct audit *a, struct err *e)
 {
 	char text[HASH_HEX + 32];
 	int len = snprintf(text, sizeof text, "%" PRIu64 " %s", a->n, a->head);
@@ -44,6 +45,17 @@ save_head(struct audit *a, struct err *e)
 		return err_set(
 		    e, -EIO, "%s/audit.head: can't be written", a->dir);
 	return 0;
+}
+
+/* On a full disk the line may be written and the head not: the next line waits
+ * for it, since two that it does not know of would be nobody's. */
+static int
+save_head(struct audit *a, struct err *e)
+{
+	int r = put_head(a, e);
+
+	a->behind = r < 0;
+	return r < 0 ? r : 0;
 }
 
 /* Yours; NULL: there is none yet. */
@@ -89,6 +101,8 @@ audit_close(struct audit *a)
 {
 	if (a == NULL)
 		return;
+	if (a->behind)
+		(void)save_head(a, NULL);
 	if (a->fd >= 0)
 		(void)fsync(a->fd);
 	fd_close(&a->fd);
@@ -116,6 +130,8 @@ write_line(struct audit *a, double t, const char *worker, const char *act,
 	char *text;
 	int r;
 
+	if (a->behind && (r = save_head(a, e)) < 0)
+		return r;
 	if (detail != NULL && *detail != '\0' &&
 	    json_parse(detail, strlen(detail), MAX_LINE, &more, NULL) < 0)
 		more = json_str_lossy(detail, strlen(detail));

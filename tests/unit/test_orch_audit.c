@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -330,6 +331,59 @@ test_full(void **state unused_arg)
 	store_close(s);
 }
 
+static void
+sql(struct store *s, const char *text)
+{
+	char *path = path_join(store_dir(s), "run.db");
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	free(path);
+}
+
+/* The line is written and there is no room for the head: no second line comes
+ * before it, now or when the run is taken up again. */
+static void
+test_full_head(void **state unused_arg)
+{
+	struct store *s;
+	char *path = make_chain(3, &s), note[256];
+	struct audit *a;
+	struct err e;
+
+	assert_int_equal(audit_open(s, &a, &e), 0);
+	sql(s,
+	    "CREATE TRIGGER full BEFORE INSERT ON fact WHEN NEW.key = "
+	    "'audit_head' BEGIN SELECT RAISE(FAIL, 'full'); END");
+	for (int i = 0; i < 3; i++)
+		assert_true(audit_write(a, 1, "w", "command", "x", NULL,
+				"allow", &e) < 0);
+	audit_close(a);
+	if (verify(s, note, &e) < 0)
+		fail_msg("%s", e.text);
+	assert_string_equal(note, "line 4 was written as the run was killed");
+	/* Room again, in the middle of a run, and for the next one. */
+	assert_true(audit_open(s, &a, &e) < 0);
+	sql(s, "DROP TRIGGER full");
+	assert_int_equal(audit_open(s, &a, &e), 0);
+	assert_int_equal(
+	    audit_write(a, 2, "w", "command", "y", NULL, "allow", &e), 0);
+	sql(s,
+	    "CREATE TRIGGER full BEFORE INSERT ON fact WHEN NEW.key = "
+	    "'audit_head' BEGIN SELECT RAISE(FAIL, 'full'); END");
+	assert_true(
+	    audit_write(a, 3, "w", "command", "z", NULL, "allow", &e) < 0);
+	sql(s, "DROP TRIGGER full");
+	audit_close(a);
+	if (verify(s, note, &e) < 0)
+		fail_msg("%s", e.text);
+	assert_string_equal(note, "");
+	free(path);
+	store_close(s);
+}
+
 /* --- a chain of its own, written by many ---------------------------------- */
 
 #define WRITERS 4
@@ -456,6 +510,8 @@ main(void)
 		    test_of_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_of_old, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    test_full_head, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_shared, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    test_shared_crash, setup, teardown),
