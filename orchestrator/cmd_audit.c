@@ -1,7 +1,6 @@
 #include "common/compat.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "common/options.h"
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
@@ -338,7 +338,7 @@ read_args(int argc, char **argv, struct what *w, bool *ret_done)
 
 	*ret_done = true;
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+	while ((opt = options_next(argc, argv, ":h", options)) != -1) {
 		if (opt == 'h')
 			return cmd_help(&cmd_audit);
 		if (opt >= 0 && opt < N_FIELDS)

@@ -1,6 +1,5 @@
 #include "common/compat.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "common/options.h"
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
@@ -104,7 +104,7 @@ cmd_diff_main(int argc, char **argv)
 	int opt, r;
 
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1)
+	while ((opt = options_next(argc, argv, ":h", options)) != -1)
 		return opt == 'h' ? cmd_help(&cmd_diff)
 				  : cmd_bad_option(&cmd_diff, opt, argv);
 	if ((r = open_run(&cmd_diff, argc - optind, argv + optind, &s)) != 0)
@@ -168,7 +168,7 @@ cmd_apply_main(int argc, char **argv)
 	int opt, r;
 
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":C:h", options, NULL)) != -1) {
+	while ((opt = options_next(argc, argv, ":C:h", options)) != -1) {
 		if (opt == 'h')
 			return cmd_help(&cmd_apply);
 		if (opt == 'C')

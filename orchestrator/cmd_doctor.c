@@ -1,11 +1,11 @@
 #include "common/compat.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/options.h"
 #include "common/path.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/run.h"
@@ -87,7 +87,7 @@ cmd_doctor_main(int argc, char **argv)
 	int opt, r = 0;
 
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1)
+	while ((opt = options_next(argc, argv, ":h", options)) != -1)
 		return opt == 'h' ? cmd_help(&cmd_doctor)
 				  : cmd_bad_option(&cmd_doctor, opt, argv);
 	if (argc > optind)

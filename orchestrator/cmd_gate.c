@@ -2,12 +2,12 @@
 #include "common/compat.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
+#include "common/options.h"
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
@@ -162,7 +162,7 @@ cmd_gate_main(int argc, char **argv)
 	int opt;
 
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, "+:C:h", options, NULL)) != -1) {
+	while ((opt = options_next(argc, argv, "+:C:h", options)) != -1) {
 		if (opt == 'h')
 			return cmd_help(&cmd_gate);
 		if (opt == 'C')

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "common/options.h"
 #include "common/path.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/run.h"
@@ -386,7 +386,7 @@ cmd_keys_main(int argc, char **argv)
 
 	opterr = 0;
 	/* '+': a KEY may begin with a dash. */
-	while ((opt = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
+	while ((opt = options_next(argc, argv, "+:h", options)) != -1) {
 		if (opt != 'K') {
 			free(dir);
 			return opt == 'h'

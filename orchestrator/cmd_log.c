@@ -1,6 +1,5 @@
 #include "common/compat.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 
 #include "common/fdio.h"
 #include "common/log.h"
+#include "common/options.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/run.h"
@@ -251,7 +251,7 @@ cmd_log_main(int argc, char **argv)
 	int opt, r;
 
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":fh", options, NULL)) != -1) {
+	while ((opt = options_next(argc, argv, ":fh", options)) != -1) {
 		if (opt == 'h')
 			return cmd_help(&cmd_log);
 		if (opt == 'f')

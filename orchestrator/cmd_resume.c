@@ -1,12 +1,12 @@
 /* cmd_resume.c - resume and replay: runs that are there already. */
 #include "common/compat.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
 #include "common/num.h"
+#include "common/options.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/metrics/endpoint.h"
@@ -126,8 +126,8 @@ options(
 	int opt;
 
 	opterr = 0;
-	while ((opt = getopt_long(
-		    argc, argv, limits ? ":n:h" : ":h", all, NULL)) != -1) {
+	while ((opt = options_next(argc, argv, limits ? ":n:h" : ":h", all)) !=
+	    -1) {
 		if (opt == 'h')
 			return cmd_help(c);
 		if (opt == '?' || opt == ':' ||

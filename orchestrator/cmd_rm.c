@@ -1,9 +1,9 @@
 #include "common/compat.h"
 
-#include <getopt.h>
 #include <stdio.h>
 
 #include "common/log.h"
+#include "common/options.h"
 #include "common/path.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/run.h"
@@ -50,7 +50,7 @@ cmd_rm_main(int argc, char **argv)
 	int opt, r = 0, one;
 
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1)
+	while ((opt = options_next(argc, argv, ":h", options)) != -1)
 		return opt == 'h' ? cmd_help(&cmd_rm)
 				  : cmd_bad_option(&cmd_rm, opt, argv);
 	if (optind == argc)

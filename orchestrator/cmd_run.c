@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/num.h"
+#include "common/options.h"
 #include "common/path.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
@@ -279,8 +279,8 @@ cmd_run_main(int argc, char **argv)
 	int opt, ret;
 
 	opterr = 0;
-	while ((opt = getopt_long(
-		    argc, argv, ":C:t:k:n:m:f:h", options, NULL)) != -1) {
+	while (
+	    (opt = options_next(argc, argv, ":C:t:k:n:m:f:h", options)) != -1) {
 		if (opt == 'h') {
 			ret = cmd_help(&cmd_run);
 			goto out;

@@ -1,11 +1,11 @@
 #include "common/compat.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
+#include "common/options.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
 
@@ -32,7 +32,7 @@ cmd_runs_main(int argc, char **argv)
 	int opt;
 
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1)
+	while ((opt = options_next(argc, argv, ":h", options)) != -1)
 		return opt == 'h' ? cmd_help(&cmd_runs)
 				  : cmd_bad_option(&cmd_runs, opt, argv);
 	if (argc > optind)

@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 
 #include "common/log.h"
 #include "common/num.h"
+#include "common/options.h"
 #include "common/path.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/direct/direct.h"
@@ -267,7 +267,7 @@ cmd_sandbox_main(int argc, char **argv)
 	bool json = false;
 
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, "+:C:h", options, NULL)) != -1) {
+	while ((opt = options_next(argc, argv, "+:C:h", options)) != -1) {
 		if (opt == 'h') {
 			r = cmd_help(&cmd_sandbox);
 			goto out;

@@ -1,11 +1,11 @@
 #include "common/compat.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
+#include "common/options.h"
 #include "common/text.h"
 #include "orchestrator/cmd.h"
 #include "orchestrator/run/approve.h"
@@ -130,7 +130,7 @@ cmd_tool_main(int argc, char **argv)
 	int opt, r;
 
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":C:t:h", options, NULL)) != -1) {
+	while ((opt = options_next(argc, argv, ":C:t:h", options)) != -1) {
 		if (opt == 'h')
 			return cmd_help(&cmd_tool);
 		if (opt == 'C')

@@ -7,11 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <sched.h>
 
 #include "common/log.h"
 #include "common/num.h"
+#include "common/options.h"
 #include "proto/label.h"
 #include "proto/tcp.h"
 
@@ -294,7 +294,7 @@ options_parse(struct options *o, int argc, char **argv)
 	if (getenv("FORAY_SPARES") != NULL)
 		o->spares =
 		    number(getenv("FORAY_SPARES"), 0, 4096, "FORAY_SPARES");
-	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+	while ((c = options_next(argc, argv, "", long_options)) != -1)
 		take_option(o, c);
 	if (o->labels.n == 0 && getenv("FORAY_LABELS") != NULL &&
 	    getenv("FORAY_LABELS")[0] != '\0')
