@@ -92,7 +92,7 @@ printed(
 static void
 on_run_started(struct plain *p, const json_t *ev)
 {
-	p->begun = json_is_true(json_object_get(ev, "resumed"));
+	p->resumed = p->begun = json_is_true(json_object_get(ev, "resumed"));
 	printed(p, ev, "run", "%s on %s (%lld workers, model %s)",
 	    str(ev, "run"), str(ev, "repo"), num(ev, "workers"),
 	    str(ev, "model"));
@@ -433,7 +433,7 @@ put_next(struct plain *p, const json_t *ev)
 {
 	const char *run = str(ev, "run");
 
-	if (num(ev, "exit") == EXIT_USAGE)
+	if (num(ev, "exit") == EXIT_USAGE && !p->resumed)
 		printed(p, ev, "",
 		    "`foray show %s` shows the record; `foray run` with "
 		    "another -t (-k) starts anew",

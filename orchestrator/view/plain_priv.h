@@ -14,6 +14,7 @@ struct plain {
 	double last;       /* time of the last status line, or of its like */
 	bool held;         /* no status line now */
 	bool begun;        /* it came so far that it can be resumed */
+	bool resumed;      /* and was */
 	bool others;       /* hosts of other machines have come */
 	double said;       /* time of the last line */
 	bool again;        /* it said only what goes on */

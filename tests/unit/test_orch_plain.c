@@ -190,12 +190,14 @@ test_next(void **state unused_arg)
 {
 	static const struct {
 		const char *status, *exit, *says;
-		bool resume;
+		bool resume, resumed;
 	} rows[] = {
-		{ "error", "2", "`foray run` with another -t (-k)", false },
-		{ "error", "5", "`foray resume R-1` carries on", true },
-		{ "budget", "3", "`foray resume R-1` carries on", true },
-		{ "unfixed", "1", "`foray show R-1`", false },
+		{ "error", "2", "`foray run` with another -t (-k)", false,
+		    false },
+		{ "error", "2", "`foray resume R-1` carries on", true, true },
+		{ "error", "5", "`foray resume R-1` carries on", true, false },
+		{ "budget", "3", "`foray resume R-1` carries on", true, false },
+		{ "unfixed", "1", "`foray show R-1`", false, false },
 	};
 
 	for (size_t i = 0; i < nitems(rows); i++) {
@@ -204,6 +206,9 @@ test_next(void **state unused_arg)
 				     "\"exit\":%s,\"reason\":\"it is so\"}",
 		    rows[i].status, rows[i].exit);
 
+		event(p, "run_started", 1,
+		    rows[i].resumed ? "{\"run\":\"R-1\",\"resumed\":true}"
+				    : "{\"run\":\"R-1\"}");
 		event(p, "assigned", 1,
 		    "{\"worker\":\"w1\",\"kind\":\"baseline\",\"label\":\"\"}");
 		event(p, "host_up", 1, "{\"host\":\"local\"}");
