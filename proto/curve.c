@@ -13,6 +13,7 @@
 #include <zmq.h>
 
 #include "common/fdio.h"
+#include "common/log.h"
 #include "common/path.h"
 
 #define FILE_MAX 4096
@@ -171,7 +172,11 @@ read_key(int dirfd, const char *path, enum kind kind, uid_t owner,
 	else if (kind == LISTED)
 		r = check_unwritten(&st, owner, path, e);
 	if (r == 0 && (r = fd_read_all(fd, &b)) < 0)
-		r = err_set(e, ERR_USAGE, "%s: %s", path, err_str(r));
+		r = r == -ENOBUFS
+		    ? err_set(e, ERR_USAGE,
+			  "%s: holds no key: it is larger than %d bytes", path,
+			  FILE_MAX)
+		    : err_set(e, ERR_USAGE, "%s: %s", path, err_str(r));
 	if (r == 0 && (r = curve_parse(buf_str(&b), b.len, path, ret, e)) < 0)
 		r = ERR_USAGE;
 	if (e != NULL && r < 0)
@@ -189,6 +194,24 @@ curve_read_public(const char *path, char ret[CURVE_KEY], struct err *e)
 	return read_key(AT_FDCWD, path, PUBLIC, 0, ret, e);
 }
 
+/* Any 32 bytes may be a secret: only the file beside it, NAME.pub, tells. */
+static bool
+is_public(const char *path, const char *key)
+{
+	size_t n = strlen(path);
+	char there[CURVE_KEY], *pub;
+	bool same;
+
+	if (n < 7 || strcmp(path + n - 7, ".secret") != 0)
+		return false;
+	pub = xstrdup(path);
+	memcpy(pub + n - 7, ".pub", 5);
+	same =
+	    curve_read_public(pub, there, NULL) == 0 && strcmp(there, key) == 0;
+	free(pub);
+	return same;
+}
+
 int
 curve_read_secret(const char *path, struct curve_pair *ret, struct err *e)
 {
@@ -197,6 +220,11 @@ curve_read_secret(const char *path, struct curve_pair *ret, struct err *e)
 
 	if (r == 0 && zmq_curve_public(p.public_key, p.secret_key) < 0)
 		r = err_set(e, ERR_USAGE, "%s: is no secret key", path);
+	if (r == 0 && is_public(path, p.secret_key))
+		r = err_set(e, ERR_USAGE,
+		    "%s: is the public key once more, no secret: copy the "
+		    "secret again, or make new keys",
+		    path);
 	if (r == 0)
 		*ret = p;
 	curve_forget(&p);

@@ -49,7 +49,7 @@ void curve_forget(struct curve_pair *p);
 int curve_parse(const char *text, size_t len, const char *what,
     char ret[CURVE_KEY], struct err *e);
 /* ERR_USAGE with the remedy when a file is missing, holds no key, or is a
- * secret that others can read. */
+ * secret that others can read, or the public key of the file beside it. */
 int curve_read_public(const char *path, char ret[CURVE_KEY], struct err *e);
 int curve_read_secret(const char *path, struct curve_pair *ret, struct err *e);
 /* Mode 0644, or 0600 for a secret; on the disk when it returns. */

@@ -110,6 +110,18 @@ test_files(void **state unused_arg)
 	assert_int_equal(curve_read_secret(at("f"), &b, &e), ERR_USAGE);
 	assert_int_equal(curve_read_public(at("f"), key, &e), ERR_USAGE);
 	assert_int_equal(curve_read_public(dir, key, &e), ERR_USAGE);
+	/* No secret: too large, or the public key copied over it. */
+	assert_int_equal(curve_write(at("x.pub"), a.public_key, false, &e), 0);
+	assert_int_equal(
+	    curve_write(at("x.secret"), a.secret_key, true, &e), 0);
+	assert_int_equal(curve_read_secret(at("x.secret"), &b, &e), 0);
+	assert_int_equal(
+	    curve_write(at("x.secret"), a.public_key, true, &e), 0);
+	assert_int_equal(curve_read_secret(at("x.secret"), &b, &e), ERR_USAGE);
+	assert_non_null(strstr(e.text, "is the public key"));
+	assert_int_equal(truncate(at("x.secret"), 1 << 20), 0);
+	assert_int_equal(curve_read_secret(at("x.secret"), &b, &e), ERR_USAGE);
+	assert_non_null(strstr(e.text, "holds no key: it is larger"));
 }
 
 static void
