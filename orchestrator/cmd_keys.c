@@ -52,16 +52,20 @@ print_key(const char *dir, const char *name)
 {
 	char *path = allowed_path(dir, name), key[CURVE_KEY];
 	char *host = path_joinf(dir, "hosts/%s", name);
-	struct err e;
 
-	if (curve_read_public(path, key, &e) < 0)
-		log_warn("%s: it lets nobody in", e.text);
-	else
+	/* What is wrong with it is said below all that are right. */
+	if (curve_read_listed(path, key, NULL) == 0)
 		(void)printf("%-16s %s%s%s\n", name, key,
 		    access(host, F_OK) == 0 ? "  " : "",
 		    access(host, F_OK) == 0 ? host : "");
 	free(path);
 	free(host);
+}
+
+static void
+odd_cb(const char *text, void *ctx unused_arg)
+{
+	log_warn("%s: it lets nobody in", text);
 }
 
 static int
@@ -89,7 +93,7 @@ list_allowed(const char *dir, struct err *e)
 	}
 	free(found);
 	free(path);
-	return 0;
+	return n < 0 ? 0 : curve_check_list(dir, odd_cb, NULL, e);
 }
 
 static int
@@ -117,6 +121,11 @@ list(const char *dir, const char *name unused_arg, const char *key unused_arg,
 
 /* --- what is made -------------------------------------------------------- */
 
+static void
+ignore_cb(const char *text unused_arg, void *ctx unused_arg)
+{
+}
+
 /* The directory, our own pair and the empty allow-list. */
 static int
 ensure(const char *dir, struct curve_pair *ret, struct err *e)
@@ -139,6 +148,9 @@ ensure(const char *dir, struct curve_pair *ret, struct err *e)
 	    (curve_read_public(public, key, NULL) < 0 ||
 		strcmp(key, ret->public_key) != 0))
 		r = curve_write(public, ret->public_key, false, e);
+	/* Whoever could write there may have done so: not for us to undo. */
+	if (r == 0 && access(allowed, F_OK) == 0)
+		r = curve_check_list(dir, ignore_cb, NULL, e);
 	/* Public keys: a process of another uid reads them for us. */
 	if (r == 0 && (r = path_mkdirs(allowed, 0755, e)) == 0 &&
 	    chmod(allowed, 0755) < 0)

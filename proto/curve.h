@@ -12,8 +12,8 @@
  *		host.pub, host.secret	what it is known by
  *
  * One such directory may serve a whole fleet, or each host has its own. A
- * secret that others can read is refused. Nothing is cached: a key that is
- * removed is refused from then on.
+ * secret that others can read is refused, and an allow-list that others can
+ * write. Nothing is cached: a key that is removed is refused from then on.
  */
 #ifndef PROTO_CURVE_H
 #define PROTO_CURVE_H
@@ -49,7 +49,7 @@ void curve_forget(struct curve_pair *p);
 int curve_parse(const char *text, size_t len, const char *what,
     char ret[CURVE_KEY], struct err *e);
 /* ERR_USAGE with the remedy when a file is missing, holds no key, or is a
- * secret that others can read. */
+ * secret that others can read, or the public key of the file beside it. */
 int curve_read_public(const char *path, char ret[CURVE_KEY], struct err *e);
 int curve_read_secret(const char *path, struct curve_pair *ret, struct err *e);
 /* Mode 0644, or 0600 for a secret; on the disk when it returns. */
@@ -61,7 +61,17 @@ int curve_read_host(const char *dir, struct curve_host *ret, struct err *e);
 
 /* Is it in the allow-list, an open directory? 1 and the name of its file
  * without ".pub"; 0; negative when the list can't be read: then nobody is
- * allowed. A file that holds no key allows nobody. */
+ * allowed. A file that holds no key allows nobody, nor does one that others
+ * than root and the list's owner can write: -EPERM when the list is so. */
 int curve_allowed(int dirfd, const char *key, char ret_name[CURVE_NAME]);
+
+/* A file of our allow-list; ERR_USAGE says why it lets nobody in. */
+int curve_read_listed(const char *path, char ret[CURVE_KEY], struct err *e);
+/* What is wrong with the file that text begins with: it lets nobody in. */
+typedef void curve_odd_cb(const char *text, void *ctx);
+/* Can the allow-list in a directory of keys be used? ERR_USAGE with the remedy
+ * when others can write to it or to the directory. */
+int curve_check_list(
+    const char *keys, curve_odd_cb *odd, void *ctx, struct err *e);
 
 #endif

@@ -105,17 +105,31 @@ make_entries(struct import *k, struct err *e)
 	return r < 0 ? import_failed(k, "make the snapshot's tree", r, e) : 0;
 }
 
+/* The commit's pack, where no earlier snapshot has anything of it. */
+static int
+count_pack(struct import *k, uint64_t *ret, struct err *e)
+{
+	*ret = 0;
+	if (k->git.gitdir == NULL || k->git.commit == NULL ||
+	    k->old_tree != NULL || k->borrow.n > 0)
+		return 0;
+	return import_blob_size(k, SNAPSHOT_PACK, ret, e);
+}
+
 /* What must come, and is there room for it? */
 static int
 count(struct import *k, struct err *e)
 {
 	const struct snapshot_source *src = k->src;
 	struct statvfs fs;
-	uint64_t whole = 0;
+	uint64_t whole = 0, pack;
 	size_t i;
 	int r;
 
-	k->done = k->total = 0;
+	k->total = 0;
+	if ((r = count_pack(k, &pack, e)) < 0)
+		return r;
+	k->done = k->wrote = 0;
 	for (i = 0; i < k->m.list.n; i++) {
 		if (k->m.list.v[i].type == 'f')
 			whole += k->m.list.v[i].size;
@@ -128,7 +142,9 @@ count(struct import *k, struct err *e)
 	if (statvfs(k->store.dir, &fs) < 0)
 		return err_set(
 		    e, -errno, "statvfs %s: %s", k->store.dir, strerror(errno));
-	if (k->total / fs.f_frsize >= fs.f_bavail)
+	k->before = pack; /* it can't be had without the files */
+	if (pack / fs.f_frsize >= fs.f_bavail ||
+	    (k->total + pack) / fs.f_frsize >= fs.f_bavail)
 		return import_failed(k, "", -ENOSPC, e);
 	return 0;
 }
@@ -144,7 +160,8 @@ fetch_pack(struct import *k, const char *path, struct err *e)
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_set(e, -errno, "make %s: %s", path, strerror(errno));
-	k->done = k->total = 0; /* how much there is turns out only now */
+	/* How much there is may turn out only now. */
+	k->done = k->total = 0;
 	if (statvfs(k->store.dir, &fs) < 0)
 		r = err_set(
 		    e, -errno, "statvfs %s: %s", k->store.dir, strerror(errno));
@@ -298,6 +315,7 @@ import(struct import *k, struct err *e)
 		r = count(k, e);
 	if (r == 0)
 		r = import_files(k, e);
+	k->before = k->total;
 	if (r == 0)
 		r = make_git(k, e);
 	if (r == 0)

@@ -58,6 +58,7 @@ import_transfer(
 	}
 }
 
+/* What was written of it has had its room: it counts on both sides. */
 int
 import_failed(struct import *k, const char *what, int r, struct err *e)
 {
@@ -75,9 +76,9 @@ import_failed(struct import *k, const char *what, int r, struct err *e)
 	return err_set(e, r,
 	    "no room for the snapshot below %s: %" PRIu64
 	    " MiB must come, %" PRIu64 " MiB are free (%s)%s%s",
-	    name, k->total / mib + 1,
-	    (uint64_t)(fs.f_bavail * fs.f_frsize) / mib, strerror(-r),
-	    help != NULL ? ": " : "", help != NULL ? help : "");
+	    name, (k->before + k->total) / mib + 1,
+	    ((uint64_t)fs.f_bavail * fs.f_frsize + k->wrote) / mib,
+	    strerror(-r), help != NULL ? ": " : "", help != NULL ? help : "");
 }
 
 /* --- the manifest, the pack, its index
@@ -140,6 +141,7 @@ take_blob(struct import *k, const struct import_batch *b,
 		    ? err_set(e, ERR_LIMIT, "it is larger than it was said")
 		    : 0;
 	rc = write_all(k->blob_fd, a->data, a->len, r->offset);
+	k->wrote += rc == 0 ? a->len : 0;
 	return rc < 0 ? import_failed(k, "write the pack", rc, e) : 0;
 }
 
@@ -231,7 +233,7 @@ next_files(struct import *k, struct import_batch *b)
 
 /* Whole blocks of zeros stay holes. */
 static int
-write_sparse(int fd, const char *p, size_t len, uint64_t off)
+write_sparse(struct import *k, const char *p, size_t len, uint64_t off)
 {
 	size_t n;
 	int r = 0;
@@ -240,8 +242,10 @@ write_sparse(int fd, const char *p, size_t len, uint64_t off)
 		n = HOLE - (size_t)(off % HOLE);
 		if (n > len)
 			n = len;
-		if (n < HOLE || p[0] != 0 || memcmp(p, p + 1, n - 1) != 0)
-			r = write_all(fd, p, n, off);
+		if (n < HOLE || p[0] != 0 || memcmp(p, p + 1, n - 1) != 0) {
+			r = write_all(k->fd, p, n, off);
+			k->wrote += r == 0 ? n : 0;
+		}
 	}
 	return r;
 }
@@ -288,7 +292,7 @@ take_range(struct import *k, const struct snapshot_range *r, const char *data,
 		if (k->fd < 0)
 			return -errno;
 	}
-	rc = write_sparse(k->fd, data, r->len, r->offset);
+	rc = write_sparse(k, data, r->len, r->offset);
 	if (rc == 0 && r->offset + r->len == en->size)
 		rc = finish_file(k, en, at, name, e);
 	return rc;

@@ -51,6 +51,8 @@ struct import {
 	struct cursor at; /* below treefd */
 	uid_t uid;
 	uint64_t done, total; /* bytes to be fetched */
+	uint64_t before;      /* total of what was fetched earlier */
+	uint64_t wrote;       /* bytes that take room already */
 
 	/* snapshot_import_fetch.c */
 	struct import_batch batch[SNAPSHOT_WINDOW];

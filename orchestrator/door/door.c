@@ -22,6 +22,7 @@
 
 #define NOTES_A_TURN 16
 #define MAX_RESTARTS 5
+#define ODD_MAX 10 /* files of the allow-list that are told of */
 #define END_MS 1500
 
 struct door {
@@ -135,12 +136,22 @@ control_cb(int fd unused_arg, unsigned events unused_arg, void *ctx)
 		d->ops.lost(e.text, d->ctx);
 }
 
+static void
+odd_cb(const char *text, void *ctx)
+{
+	unsigned *n = ctx;
+
+	if ((*n)++ < ODD_MAX)
+		log_warn("%s: it lets nobody in", text);
+}
+
 /* What the process will need is there: better said now, by us. */
 static int
 check_keys(const char *keys, struct err *e)
 {
 	struct curve_pair pair;
 	char *allowed;
+	unsigned odd = 0;
 	int r = curve_read_server(keys, &pair, e);
 
 	curve_forget(&pair);
@@ -160,6 +171,11 @@ check_keys(const char *keys, struct err *e)
 		    "one in",
 		    allowed, strerror(errno));
 	free(allowed);
+	if (r == 0)
+		r = curve_check_list(keys, odd_cb, &odd, e);
+	if (odd > ODD_MAX)
+		log_warn("%u more files there let nobody in (foray keys)",
+		    odd - ODD_MAX);
 	return r;
 }
 

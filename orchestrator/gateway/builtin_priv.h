@@ -34,6 +34,7 @@ struct builtin {
 	uint64_t seed;
 	uint64_t until_ms; /* of the pass; 0: no limit */
 	uint64_t end_ms;   /* of the run, as the facts have it; the same */
+	uint64_t look_ms;  /* when it began to look for sources, or 0 */
 	struct queue *q;
 	struct source *src[BUILTIN_SOURCES_MAX];
 	size_t n_src;

@@ -14,6 +14,7 @@
 #include "orchestrator/repair/trace.h"
 
 #define WORKERS_MAX 4000
+#define LOOK_MS 8000 /* for sources; then what is found has to do */
 
 struct builtin *
 builtin_create(uint64_t seed)
@@ -29,6 +30,7 @@ forget_queue(struct builtin *b)
 {
 	queue_free(b->q);
 	b->q = NULL;
+	b->look_ms = 0;
 	while (b->n_src > 0)
 		source_free(b->src[--b->n_src]);
 }
@@ -197,7 +199,9 @@ read_sources(struct builtin *b, const json_t *conv, const struct facts *f)
 
 	if (b->q != NULL)
 		return NULL;
-	reading_scan(&r, conv, f);
+	if (b->look_ms == 0)
+		b->look_ms = loop_now_ms();
+	reading_scan(&r, conv, f, loop_now_ms() - b->look_ms > LOOK_MS);
 	if (!r.listed && r.errors >= BUILTIN_ERRORS_MAX) {
 		reply = builtin_stuck(conv, f, r.error);
 		goto out;

@@ -11,6 +11,11 @@
 #define SOURCES_MAX 40
 #define TESTS_MAX 8
 #define LISTED_MAX 20000
+#define SCRIPTS_LISTED 2000 /* names without an extension: mostly data */
+#define SCRIPTS_MAX 8       /* of them that nothing speaks of */
+#define PAGES_MAX 200
+#define WORDS sizeof(((struct reading *)0)->words)
+#define PAIRS_MAX 4000000 /* of a file and a test's name, for one answer */
 #define BYTES_MAX (600 * 1024)
 #define CALLS_MAX 12
 #define PAGE_LINES 1000
@@ -39,6 +44,40 @@ may_be_script(const char *path)
 	const char *base = path_base(path);
 
 	return strchr(base, '.') == NULL && *base >= 'a' && *base <= 'z';
+}
+
+/* Bits of r->words by the words of what the tests say. */
+static size_t
+bit_of(const char *s, size_t *ret_len)
+{
+	size_t n = 0;
+
+	while (word_is_char(s[n]))
+		n++;
+	*ret_len = n;
+	return word_hash(WORD_HASH_START, s, n) % (8 * WORDS);
+}
+
+static void
+note_words(struct reading *r, const char *text)
+{
+	size_t n, bit;
+
+	for (const char *p = text; *p != '\0'; p += n + (n == 0)) {
+		bit = bit_of(p, &n);
+		r->words[bit / 8] |= (unsigned char)(1u << bit % 8);
+	}
+}
+
+/* "f1" is a word of most texts, and says nothing. */
+static bool
+is_spoken_of(const struct reading *r, const struct facts *f, const char *path)
+{
+	const char *base = path_base(path);
+	size_t n, bit = bit_of(base, &n), len = strlen(base);
+
+	return len > 2 && (r->words[bit / 8] >> bit % 8 & 1) != 0 &&
+	    word_in_text(f->output, base, len);
 }
 
 static bool
@@ -75,9 +114,9 @@ stem_of(const char *path, const char **ret)
 }
 
 static bool
-stem_in(const struct strv *names, const char *stem, size_t len)
+stem_in(const struct strv *names, size_t most, const char *stem, size_t len)
 {
-	for (size_t i = 0; i < names->n; i++) {
+	for (size_t i = 0; i < names->n && i < most; i++) {
 		if (len > 2 &&
 		    memmem(names->v[i], strlen(names->v[i]), stem, len))
 			return true;
@@ -85,24 +124,25 @@ stem_in(const struct strv *names, const char *stem, size_t len)
 	return false;
 }
 
-static int
-relevance(const struct facts *f, const struct reading *r,
-    const struct reading_file *file)
+static void
+rate(const struct facts *f, const struct reading *r, struct reading_file *file)
 {
 	const char *base = path_base(file->path), *stem;
-	size_t n = stem_of(file->path, &stem);
+	size_t n = stem_of(file->path, &stem), most = PAIRS_MAX / r->n_file;
+	bool script = may_be_script(file->path);
 	int score = 100;
 
 	if (strstr(f->output, file->path) != NULL)
 		score += 60;
-	else if (strstr(f->output, base) != NULL)
+	else if (script ? is_spoken_of(r, f, base)
+			: strstr(f->output, base) != NULL)
 		score += 40;
-	if (stem_in(&f->failing, stem, n))
+	if (stem_in(&f->failing, most, stem, n))
 		score += 30;
-	if (stem_in(&f->tests, stem, n))
+	if (stem_in(&f->tests, most, stem, n))
 		score += 20;
-	for (size_t i = 0; i < r->n_file; i++) {
-		const struct reading_file *t = &r->file[i];
+	for (size_t i = 0; i < r->n_read && !(script && n < 3); i++) {
+		const struct reading_file *t = &r->file[r->read[i]];
 
 		if (t == file || !t->test || t->text.len == 0)
 			continue;
@@ -111,14 +151,15 @@ relevance(const struct facts *f, const struct reading *r,
 			break;
 		}
 	}
+	file->related = score > 100;
 	for (const char *p = file->path; *p != '\0'; p++)
 		score -= *p == '/' ? 2 : 0;
-	if (may_be_script(file->path))
+	if (script)
 		score -= 20;
 	if (text_ends(file->path, ".h") || strcmp(base, "setup.py") == 0 ||
 	    strstr(base, ".config.") != NULL)
 		score -= 25;
-	return score;
+	file->score = score;
 }
 
 static int
@@ -133,33 +174,70 @@ by_score(const void *va, const void *vb)
 	return strcmp(a->path, b->path);
 }
 
+/* Where path stands in the index, or would. */
+static size_t
+slot_of(const struct reading *r, const char *path)
+{
+	size_t k =
+	    word_hash(WORD_HASH_START, path, strlen(path)) % r->index_size;
+
+	while (r->index[k] != 0 &&
+	    strcmp(r->file[r->index[k] - 1].path, path) != 0)
+		k = (k + 1) % r->index_size;
+	return k;
+}
+
 static struct reading_file *
 find_file(struct reading *r, const char *path)
 {
+	size_t k;
+
 	if (text_starts(path, "./"))
 		path += 2;
-	for (size_t i = 0; i < r->n_file; i++) {
-		if (strcmp(r->file[i].path, path) == 0)
-			return &r->file[i];
+	if (r->index_size == 0)
+		return NULL;
+	k = slot_of(r, path);
+	return r->index[k] != 0 ? &r->file[r->index[k] - 1] : NULL;
+}
+
+static void
+add_file(struct reading *r, const struct facts *f, char *path)
+{
+	size_t i;
+
+	if (2 * (r->n_file + 1) > r->index_size) {
+		r->index_size = r->index_size == 0 ? 256 : r->index_size * 2;
+		free(r->index);
+		r->index = xcalloc(r->index_size, sizeof *r->index);
+		r->file =
+		    xreallocarray(r->file, r->index_size / 2, sizeof *r->file);
+		for (i = 0; i < r->n_file; i++)
+			r->index[slot_of(r, r->file[i].path)] = (uint32_t)i + 1;
 	}
-	return NULL;
+	r->index[slot_of(r, path)] = (uint32_t)r->n_file + 1;
+	r->file[r->n_file] = (struct reading_file){ .path = path,
+		.next = 1,
+		.test = is_guarded(f, path) || suspect_is_test(path) };
+	buf_init(&r->file[r->n_file++].text, SOURCE_MAX_BYTES);
 }
 
 static void
 take_list(struct reading *r, const struct facts *f, const char *text)
 {
-	size_t size = r->n_file;
 	const char *more = strstr(text, "\n[... ");
 	unsigned long next;
 
 	for (const char *p = text; *p != '\0' && r->n_file < LISTED_MAX;) {
 		size_t len = strcspn(p, "\n");
 		char *path = xstrndup(p, len);
-		bool bad = len == 0 || len > 400 ||
+		bool script = may_be_script(path),
+		     bad = len == 0 || len > 400 ||
 		    (path[0] == '[' && path[len - 1] == ']') ||
 		    path[len - 1] == '/' || is_skipped(path) ||
 		    (dialect_of(path, NULL, 0) == DIALECT_NONE &&
-			!may_be_script(path));
+			(!script ||
+			    (r->n_script >= SCRIPTS_LISTED &&
+				!is_spoken_of(r, f, path))));
 
 		if (!bad && text_starts(path, "./"))
 			memmove(path, path + 2, len - 1);
@@ -171,17 +249,12 @@ take_list(struct reading *r, const struct facts *f, const char *text)
 			free(path);
 			continue;
 		}
-		if (r->n_file >= size) {
-			size = size < 64 ? 64 : size * 2;
-			r->file = xreallocarray(r->file, size, sizeof *r->file);
-		}
-		r->file[r->n_file] = (struct reading_file){ .path = path,
-			.next = 1,
-			.test = is_guarded(f, path) || suspect_is_test(path) };
-		buf_init(&r->file[r->n_file++].text, SOURCE_MAX_BYTES);
+		r->n_script += script;
+		add_file(r, f, path);
 	}
+	r->pages++;
 	/* "[... N more left out; offset M goes on]" */
-	if (more != NULL && r->n_file < LISTED_MAX &&
+	if (more != NULL && r->n_file < LISTED_MAX && r->pages < PAGES_MAX &&
 	    (more = strstr(more, "; offset ")) != NULL &&
 	    sscanf(more, "; offset %lu", &next) == 1 && next > r->list_next)
 		r->list_next = next;
@@ -227,13 +300,22 @@ take_page(struct reading *r, struct reading_file *f, const char *text)
 	return true;
 }
 
+static void
+note_read(struct reading *r, const struct reading_file *file)
+{
+	if (!file->asked && r->n_read < nitems(r->read))
+		r->read[r->n_read++] = (uint32_t)(file - r->file);
+}
+
 void
-reading_scan(struct reading *r, const json_t *conv, const struct facts *f)
+reading_scan(
+    struct reading *r, const json_t *conv, const struct facts *f, bool hurry)
 {
 	const json_t *msg;
 	size_t i;
 
 	*r = (struct reading){ 0 };
+	note_words(r, f->output);
 	json_array_foreach (conv, i, msg) {
 		const char *text = dialog_str(msg, "content"), *name;
 		struct reading_file *file = NULL;
@@ -253,22 +335,26 @@ reading_scan(struct reading *r, const json_t *conv, const struct facts *f)
 		} else if (strcmp(name, "list_dir") == 0 && !r->listed) {
 			take_list(r, f, text);
 		} else if (file != NULL) {
+			note_read(r, file);
 			file->asked = true;
 			if (!take_page(r, file, text))
 				file->failed = true;
 		}
 		json_decref(args);
 	}
-	for (i = 0; i < r->n_file; i++)
-		r->file[i].score = relevance(f, r, &r->file[i]);
-	if (r->n_file > 1)
+	r->listed |= hurry && r->pages > 0;
+	for (i = 0; i < r->n_file && r->listed; i++)
+		rate(f, r, &r->file[i]);
+	if (r->n_file > 1 && r->listed)
 		qsort(r->file, r->n_file, sizeof *r->file, by_score);
+	/* They point to where the files were. */
+	r->n_read = r->index_size = 0;
 }
 
 size_t
 reading_more(struct reading *r, const json_t *conv, json_t *reply)
 {
-	size_t calls = 0, tests = 0, sources = 0;
+	size_t calls = 0, tests = 0, sources = 0, scripts = 0;
 
 	if (!r->listed) {
 		dialog_call(reply, conv, "list_dir",
@@ -280,6 +366,9 @@ reading_more(struct reading *r, const json_t *conv, json_t *reply)
 	for (size_t i = 0; i < r->n_file && calls < CALLS_MAX; i++) {
 		struct reading_file *f = &r->file[i];
 
+		if (!f->test && !f->related && may_be_script(f->path) &&
+		    scripts++ >= SCRIPTS_MAX)
+			continue;
 		if (f->test ? tests++ >= TESTS_MAX : sources++ >= SOURCES_MAX)
 			continue;
 		if (f->failed || (f->asked && f->next > f->total) ||
@@ -301,6 +390,7 @@ reading_clear(struct reading *r)
 		buf_clear(&r->file[i].text);
 	}
 	free(r->file);
+	free(r->index);
 	free(r->error);
 	*r = (struct reading){ 0 };
 }

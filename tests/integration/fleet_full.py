@@ -7,6 +7,7 @@ Cache and scratch are on a small tmpfs in a mount namespace of the host's.
 """
 import os
 import shutil
+import subprocess
 import sys
 
 import lib
@@ -97,12 +98,38 @@ def work(box):
     end(host.process, "work: the host")
 
 
+def gone(box):
+    """Somebody removes the scratch directory while the host has no work: it
+    does not stay, refusing all."""
+    scratch = os.path.join(box.dir, "gone")
+    log = box.dir + "/gone.log"
+    os.chmod(box.dir, 0o755)
+    with open(log, "wb") as f:
+        host = box.popen(
+            [host_program(box), "--connect", "tcp://127.0.0.1:9", "--keys",
+             os.path.join(box.home, ".config/foray/keys/hosts/fleet"),
+             "--cache", box.dir + "/gone-cache", "--scratch", scratch],
+            stderr=f, env={"FORAY_SPARES": "0"})
+    lib.check(lib.wait_until(lambda: "nobody answers" in lib.read(log), 30),
+              "gone: it waits", lib.read(log))
+    shutil.rmtree(scratch)
+    try:
+        status = host.wait(30 * lib.BUSY)
+    except subprocess.TimeoutExpired:
+        status = None
+        host.kill()
+        host.wait()
+    lib.equal(status, 2, "gone: it ends", lib.read(log))
+    lib.check(scratch in lib.read(log) and "start it again" in lib.read(log),
+              "gone: and says why", lib.read(log))
+
+
 def main():
     if not shutil.which("unshare"):
         lib.skip("there is no unshare")
     with lib.Box() as box:
         lib.equal(box.do("keys", "new", "fleet").status, 0, "keys")
-        for part in (snapshot, work):
+        for part in (snapshot, work, gone):
             if part.__name__ in sys.argv[1:] or len(sys.argv) < 2:
                 part(box)
     lib.done()

@@ -191,6 +191,25 @@ def key_files(box):
         lib.check(r.status == 2 and "chmod 600" in r.text,
                   "others can read " + path, r)
         os.chmod(path, 0o600)
+    # An allow-list that others can write; and files in it that are no keys.
+    listen = ("run", "-C", box.src + "/keys", "-t", "true", "--listen",
+              "tcp://127.0.0.1:*")
+    for path, mode in ((keys, 0o700), (keys + "/allowed", 0o755)):
+        os.chmod(path, 0o777)
+        for args in (listen, ("keys",), ("keys", "new", "more")):
+            r = box.do(*args)
+            lib.check(r.status == 2 and "others can write" in r.text and
+                      "chmod" in r.text, "%s: %s" % (path, args), r)
+        os.chmod(path, mode)
+    lib.write(keys + "/allowed/junk.pub", "junk\n")
+    os.mkfifo(keys + "/allowed/fifo.pub")
+    for args in (listen, ("keys",)):
+        r = box.do(*args)
+        for name in ("junk", "fifo"):
+            lib.equal(len(re.findall(name + r"\.pub: .*lets nobody in", r.text)),
+                      1, "%s: %s is told of, once" % (args[0], name), r)
+    os.unlink(keys + "/allowed/junk.pub")
+    os.unlink(keys + "/allowed/fifo.pub")
 
 
 def endpoints(box):

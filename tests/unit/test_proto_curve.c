@@ -110,6 +110,18 @@ test_files(void **state unused_arg)
 	assert_int_equal(curve_read_secret(at("f"), &b, &e), ERR_USAGE);
 	assert_int_equal(curve_read_public(at("f"), key, &e), ERR_USAGE);
 	assert_int_equal(curve_read_public(dir, key, &e), ERR_USAGE);
+	/* No secret: too large, or the public key copied over it. */
+	assert_int_equal(curve_write(at("x.pub"), a.public_key, false, &e), 0);
+	assert_int_equal(
+	    curve_write(at("x.secret"), a.secret_key, true, &e), 0);
+	assert_int_equal(curve_read_secret(at("x.secret"), &b, &e), 0);
+	assert_int_equal(
+	    curve_write(at("x.secret"), a.public_key, true, &e), 0);
+	assert_int_equal(curve_read_secret(at("x.secret"), &b, &e), ERR_USAGE);
+	assert_non_null(strstr(e.text, "is the public key"));
+	assert_int_equal(truncate(at("x.secret"), 1 << 20), 0);
+	assert_int_equal(curve_read_secret(at("x.secret"), &b, &e), ERR_USAGE);
+	assert_non_null(strstr(e.text, "holds no key: it is larger"));
 }
 
 static void
@@ -140,6 +152,87 @@ test_allowed(void **state unused_arg)
 	assert_int_equal(curve_allowed(fd, a.public_key, name), 0);
 	fd_close(&fd);
 	assert_true(curve_allowed(-1, a.public_key, name) < 0);
+}
+
+static void
+odd_cb(const char *text, void *ctx)
+{
+	struct buf *b = ctx;
+
+	assert_int_equal(buf_printf(b, "%s\n", text), 0);
+}
+
+/* Others could let in whom they want. */
+static void
+test_written(void **state unused_arg)
+{
+	static const struct {
+		const char *what; /* below dir */
+		mode_t mode;
+		bool list, host; /* good for curve_check_list(), _allowed() */
+	} rows[] = {
+		{ "", 0700, true, true },
+		{ "", 0777, false, true },
+		{ "", 0770, false, true },
+		{ "", 01777, true, true }, /* as a mounted secret is */
+		{ "/allowed", 0777, false, false },
+		{ "/allowed", 0720, false, false },
+		{ "/allowed", 01777, false, false },
+		{ "/allowed", 0755, true, true },
+		{ "/allowed/in.pub", 0666, true, false },
+		{ "/allowed/in.pub", 0664, true, false },
+		{ "/allowed/in.pub", 0644, true, true },
+	};
+	char name[CURVE_NAME], path[128];
+	struct curve_pair a;
+	struct buf odd;
+	struct err e;
+	int fd, fd2;
+
+	buf_init(&odd, 4096);
+	assert_int_equal(path_rmtree(at("allowed"), NULL), 0);
+	assert_int_equal(mkdir(at("allowed"), 0700), 0);
+	fd = open(at("allowed"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(curve_new(&a, NULL), 0);
+	assert_int_equal(
+	    curve_write(at("allowed/in.pub"), a.public_key, false, &e), 0);
+	for (size_t i = 0; i < nitems(rows); i++) {
+		(void)snprintf(path, sizeof path, "%s%s", dir, rows[i].what);
+		assert_int_equal(chmod(path, rows[i].mode), 0);
+		buf_clear(&odd);
+		assert_int_equal(curve_check_list(dir, odd_cb, &odd, &e),
+		    rows[i].list ? 0 : ERR_USAGE);
+		assert_true(
+		    rows[i].list || strstr(e.text, "chmod go-w /") != NULL);
+		assert_int_equal(
+		    curve_allowed(fd, a.public_key, name) == 1, rows[i].host);
+		assert_int_equal(odd.len > 0, rows[i].list && !rows[i].host);
+		if (!rows[i].list && rows[i].what[0] == '\0')
+			assert_int_equal(chmod(path, 0700), 0);
+	}
+	/* What lets nobody in is said, each file once. */
+	buf_clear(&odd);
+	assert_int_equal(mkfifo(at("allowed/fifo.pub"), 0644), 0);
+	assert_int_equal(symlink("/nonexistent", at("allowed/link.pub")), 0);
+	assert_int_equal(
+	    file_write(at("allowed/junk.pub"), "x\n", 2, 0644, NULL), 0);
+	assert_int_equal(
+	    curve_write(at("allowed/a b.pub"), a.public_key, false, &e), 0);
+	fd2 = open(at("allowed/notes"), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	fd_close(&fd2);
+	assert_int_equal(curve_check_list(dir, odd_cb, &odd, &e), 0);
+	assert_non_null(strstr(buf_str(&odd), "fifo.pub: is no file"));
+	assert_non_null(strstr(buf_str(&odd), "link.pub: "));
+	assert_non_null(strstr(buf_str(&odd), "junk.pub: holds no key"));
+	assert_non_null(strstr(buf_str(&odd), "a b.pub: is no name"));
+	assert_null(strstr(buf_str(&odd), "in.pub"));
+	assert_null(strstr(buf_str(&odd), "notes"));
+	if (geteuid() == 0) {
+		assert_int_equal(chown(at("allowed/in.pub"), 12345, 0), 0);
+		assert_int_equal(curve_allowed(fd, a.public_key, name), 0);
+	}
+	fd_close(&fd);
+	buf_clear(&odd);
 }
 
 static void
@@ -367,6 +460,7 @@ main(void)
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_allowed),
+		cmocka_unit_test(test_written),
 		cmocka_unit_test(test_endpoints),
 		cmocka_unit_test(test_loopback),
 		cmocka_unit_test(test_peer_text),

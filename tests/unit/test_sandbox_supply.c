@@ -725,6 +725,14 @@ test_full(void **state unused_arg)
 	take();
 	assert_int_equal(import_to("small/s", snap.id, &e), -ENOSPC);
 	assert_non_null(strstr(e.text, "small/s: 3 MiB must come"));
+	/* A file that is committed comes twice: that is known beforehand. */
+	bed_run(BED_GIT "umount small; mount -t tmpfs -o size=5M none small; "
+			"cd r; git init -q; git add .; git commit -qm one");
+	take();
+	assert_int_equal(import_to("small/s", snap.id, &e), -ENOSPC);
+	assert_non_null(strstr(e.text, ": 6 MiB must come, "));
+	assert_true(src.bytes == 0 && src.pack_bytes <= 1);
+	bed_run("rm -rf r/.git");
 	/* Inodes, which nobody counts beforehand. */
 	bed_run("umount small; mount -t tmpfs -o nr_inodes=20 none small; "
 		"for i in $(seq 40); do echo $i >r/$i; done");

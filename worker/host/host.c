@@ -174,12 +174,30 @@ end_forsaken(struct host *h, uint64_t now)
 		: "the orchestrator is silent for 30 s");
 }
 
+/* Somebody cleaned up. As root we can't make it anew: what is mounted in its
+ * place leads to what was removed. */
+static void
+check_scratch(struct host *h)
+{
+	if (h->gone || h->draining || access(h->scratch, F_OK) == 0 ||
+	    errno != ENOENT)
+		return;
+	log_error("%s: what was made there at the start is gone, somebody has "
+		  "removed it: this host ends; start it again, and leave the "
+		  "directory alone while it runs",
+	    h->place->scratch_name);
+	h->gone = true;
+	slots_cancel(h->slots, NULL, "the host's scratch directory is gone");
+	host_drain(h, "the scratch directory is gone");
+}
+
 static void
 tick_cb(void *ctx)
 {
 	struct host *h = ctx;
 	uint64_t now = loop_now_ms();
 
+	check_scratch(h);
 	reap_orphans(h->reaper);
 	end_forsaken(h, now);
 	uplink_tick(h, now);
@@ -423,6 +441,8 @@ host_run(const struct options *o, const struct place *place,
 		if (status < 0) {
 			log_error("the loop ended: %s", err_str(status));
 			status = 1;
+		} else if (h.gone && status == 0) {
+			status = EXIT_CONFIG;
 		}
 	}
 	host_end(&h);

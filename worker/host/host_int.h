@@ -42,6 +42,7 @@ struct host {
 	struct loop_watch *drain; /* its time limit, after SIGTERM */
 	uint64_t drain_at, term_ms;
 	bool at_once; /* told to go */
+	bool gone;    /* the scratch directory is */
 	uint64_t heard_ms;
 	uint64_t cut_ms; /* when the connection that stood ended */
 	uint64_t hello_ms;
