@@ -1,7 +1,9 @@
 /* options.c - see options.h. */
-#include "common/options.h"
+#include "common/compat.h"
 
 #include <stdio.h>
+
+#include "common/options.h"
 
 int
 options_next(int argc, char *const *argv, const char *short_options,
