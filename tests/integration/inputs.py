@@ -27,7 +27,7 @@ def usage(box):
             (["run", "-C", repo, "--jso"], "--jso is no option"),
             (["resume", "--all", "x"], "--all is no option"),
             (["resume", "--allow=x"], "--allow=x is no option"),
-            (["sandbox", "--allow-n", "x", "true"], "--allow-n is no option"),
+            (["tool", "--unprot", "x"], "--unprot is no option"),
             (["rum"], 'is it "run"?'),
             (["aplpy"], 'is it "apply"?'),
             (["replay", "/etc"], "no directory of a run"),
