@@ -1,7 +1,10 @@
 /* why.c - see why.h. */
 #include "common/compat.h"
 
+#include <sys/stat.h>
+
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -208,6 +211,25 @@ static const struct {
 	    { "AppArmor restricts user namespaces (Ubuntu)", apparmor } },
 };
 
+/* Neither a mount namespace of root's nor a user namespace can be had there:
+ * user_namespaces(7), and MS_PRIVATE wants a mount point. */
+static bool
+is_bare_chroot(void)
+{
+	struct statx st;
+
+	return statx(AT_FDCWD, "/", 0, 0, &st) == 0 &&
+	    (st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0 &&
+	    (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0;
+}
+
+static const struct why bare_chroot = {
+	"this is a chroot, and its root is no mount point",
+	"outside of it, as root: mount --bind DIR DIR, then chroot DIR again; "
+	"an ordinary user can't run foray in a chroot: systemd-nspawn -D DIR, "
+	"or podman run --rootfs DIR"
+};
+
 struct why
 why_machine(void)
 {
@@ -222,6 +244,8 @@ why_machine(void)
 	};
 	static const struct why nothing = { NULL, NULL };
 
+	if (is_bare_chroot())
+		return bare_chroot;
 	for (size_t i = 0; i < nitems(sysctls); i++) {
 		if (why_sysctl(sysctls[i].path) == sysctls[i].value)
 			return spelled(sysctls[i].why);
@@ -240,6 +264,8 @@ why_bwrap(const char *words)
 	};
 	struct why w;
 
+	if (is_bare_chroot())
+		return bare_chroot;
 	/* What is known to be switched off, before what it may be. */
 	for (size_t i = 0; i < nitems(words_table); i++) {
 		const char *const *p = words_table[i].pieces;

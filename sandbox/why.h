@@ -2,7 +2,7 @@
  * why.h - why bwrap could not make a sandbox, and what mends it.
  *
  * Told from bwrap's own words and from what this machine says of itself
- * (sysctls, signs of a container).
+ * (sysctls, signs of a container, a chroot).
  */
 #ifndef SANDBOX_WHY_H
 #define SANDBOX_WHY_H

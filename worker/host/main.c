@@ -40,6 +40,10 @@ main(int argc, char **argv)
 	status = place_prepare(&o, &place, &e);
 	if (status < 0) {
 		log_error("%s", e.text);
+		/* It names the cause and the remedy. */
+		if (status == ERR_SANDBOX && o.backend == BACKEND_BWRAP &&
+		    probe_sandbox(&e) < 0)
+			log_error("%s", e.text);
 		exit(status == ERR_SANDBOX ? EXIT_SANDBOX : EXIT_CONFIG);
 	}
 	lifelines_arm(&lines);
