@@ -68,6 +68,10 @@ option(struct view *v, const struct opt *t)
 	case OPT_POWER_VALUE:
 		piece_found(
 		    p, FIND_POWER, at, "%s %.80s", name, v->w[t->at].text);
+		/* Most are files: what is wrong in one is shown. */
+		file = t->value;
+		if (t->has_value && (file.flags & SH_COMPUTED) == 0)
+			judge_read(p->j, &file, p->src, p->src_len);
 		break;
 	case OPT_RUN:
 	case OPT_MAYBE_RUN:

@@ -484,8 +484,8 @@ static const struct program programs[] = {
 	{ "wget", NULL, "url",
 	    "O=W --output-document=W o=W --output-file=W a=W P=U "
 	    "--save-cookies=W --warc-file=W --rejected-log=W --spider=N "
-	    "--input-file=A --directory-prefix=U e=Q --execute=Q --post-file=L --body-file=L --use-askpass=R U=A t=A T=A "
-	    "i=A" },
+	    "--input-file=L --directory-prefix=U e=Q --execute=Q --post-file=L --body-file=L --use-askpass=R U=A t=A T=A "
+	    "i=L" },
 
 	{ "nc", NULL, NULL, NETCAT },
 	{ "ncat", NULL, NULL, NETCAT },
