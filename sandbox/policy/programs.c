@@ -225,7 +225,7 @@ static const struct program programs[] = {
 	    "--dump-variables=W --profile=W --pretty-print=W W=Q" },
 	{ "ed", NULL, "w+", "p=A" },
 	{ "emacs", NULL, "w",
-	    "--eval=E --execute=E -eval=E --batch=F l=A --load=A f=A" },
+	    "--eval=E --execute=E -eval=E --batch=F l=Q --load=Q f=A" },
 	{ "ex", NULL, "w+", "c=R S=Q s=F W=W --cmd=R" },
 	{ "gdb", NULL, NULL,
 	    "-ex=R -iex=R x=Q -ix=Q --eval-command=R --init-eval-command=R "
@@ -284,13 +284,14 @@ static const struct program programs[] = {
 	{ "mkfifo", NULL, "w", "m=A" },
 	{ "mv", NULL, "to", "t=W --target-directory=W S=A" },
 	{ "patch", NULL, "patch",
-	    "--dry-run=N o=W --output=W d=K --directory=K i=A p=A r=W --reject-file=W B=A D=A F=A" },
+	    "--dry-run=N o=W --output=W d=K --directory=K i=L --input=L p=A r=W --reject-file=W B=A D=A F=A" },
 	{ "rm", NULL, "x", "" },
 	{ "rmdir", NULL, "w", "" },
 	{ "rsync", NULL, "to",
 	    "e=R --rsh=R --rsync-path=R f=A --exclude=A --include=A "
 	    "--log-file=W --write-batch=W --only-write-batch=W --backup-dir=W "
-	    "--partial-dir=W --temp-dir=W --files-from=L n=N --dry-run=N" },
+	    "--partial-dir=W --temp-dir=W --files-from=L --password-file=L "
+	    "--exclude-from=L --include-from=L n=N --dry-run=N" },
 	{ "scp", NULL, "to", "S=R o=Q F=Q P=A i=A l=A c=A J=A" },
 	{ "sftp", NULL, "w2", "S=R o=Q F=Q P=A i=A D=R b=Q" },
 	{ "shred", NULL, "w", "n=A s=A --random-source=A" },
@@ -422,7 +423,8 @@ static const struct program programs[] = {
 	{ "etags", NULL, NULL, "o=W --output=W" },
 	{ "ffmpeg", NULL, "wl", "i=L f=A c=A" },
 	{ "flex", NULL, NULL, "o=W --outfile=W" },
-	{ "gpg", NULL, "r", "o=W --output=W r=A u=A" },
+	{ "gpg", NULL, "r",
+	    "o=W --output=W r=A u=A --passphrase-file=L --options=L" },
 	{ "gsutil", "cp", "to", "" },
 	{ "javac", NULL, NULL,
 	    "d=U h=U s=U -d=U J=Q -processor=A -processorpath=Q "
@@ -434,9 +436,11 @@ static const struct program programs[] = {
 	    "o=W --output=W f=A t=A --filter=R F=R --lua-filter=Q L=Q "
 	    "--pdf-engine=R --extract-media=U" },
 	{ "pdftotext", NULL, "rw2", "" },
-	{ "pip", "download", NULL, "d=U --dest=U r=L" },
-	{ "pip", "install", NULL, "t=U --target=U r=L --prefix=U --log=W" },
-	{ "pip3", "install", NULL, "t=U --target=U r=L --prefix=U --log=W" },
+	{ "pip", "download", NULL, "d=U --dest=U r=L c=L" },
+	{ "pip", "install", NULL,
+	    "t=U --target=U r=L c=L --constraint=L --prefix=U --log=W" },
+	{ "pip3", "install", NULL,
+	    "t=U --target=U r=L c=L --constraint=L --prefix=U --log=W" },
 	{ "podman", "cp", "to", "" },
 	{ "rclone", "copy", "to", "" },
 	{ "rclone", "copyto", "to", "" },
@@ -485,7 +489,7 @@ static const struct program programs[] = {
 	    "O=W --output-document=W o=W --output-file=W a=W P=U "
 	    "--save-cookies=W --warc-file=W --rejected-log=W --spider=N "
 	    "--input-file=L --directory-prefix=U e=Q --execute=Q --post-file=L --body-file=L --use-askpass=R U=A t=A T=A "
-	    "i=L" },
+	    "i=L --config=L --load-cookies=L" },
 
 	{ "nc", NULL, NULL, NETCAT },
 	{ "ncat", NULL, NULL, NETCAT },
