@@ -48,7 +48,8 @@ const struct cmd cmd_resume = {
 	    "      --ask HOW         what the rules ask for: prompt, deny, "
 	    "allow\n"
 	    "      --label LABEL, --metrics ENDPOINT\n"
-	    "                        as for run; to be said again\n" FLEET_HELP
+	    "                        as for run; to be said again\n"
+	    "      what follows, too: --local 0 of the run is not kept\n" FLEET_HELP
 	    "      --json            one event a line on stdout\n\n"
 	    "What is finished is kept, what was answered is not asked again. "
 	    "A HINT is tried\nas one more hypothesis, first.\n",
