@@ -510,7 +510,8 @@ def weaker_host(p):
     test = "sleep 1000"
     run = lib.Live(p.box, ["foray", "run", "-C", p.repo, "--json", "-t", test])
     host = lib.wait_until(lambda: [q for q in lib.descendants(run.pid)
-                                   if q.name == "foray-host"], 10)
+                                   if q.name == "foray-host" and
+                                   b"--connect" in q.read("cmdline")], 10)
     if not p.check(host, "a run with bwrap", run.lines):
         return
     args = host[0].read("cmdline").decode().split("\0")
