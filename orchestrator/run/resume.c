@@ -318,6 +318,20 @@ is_no_use(const struct run *r, const struct told *t)
 	return t->failing.n == 0 && !reproduce_wanted(r);
 }
 
+/* What a budget ended goes on, and what a failed request did: the replies
+ * before are on record. Tests that could not be run, or left nothing to mend,
+ * may be able to by now. */
+static bool
+goes_on(const struct run *r, const struct subtask *t, const struct told *told)
+{
+	const char *verdict = told->m.verdict;
+
+	return strcmp(verdict, "budget") == 0 ||
+	    (strcmp(verdict, "error") == 0 &&
+		store_request_failed(r->store, t->id)) ||
+	    (t->kind == KIND_BASELINE && is_no_use(r, told));
+}
+
 static int
 on_row(const struct store_row *row, void *ctx)
 {
@@ -337,10 +351,7 @@ on_row(const struct store_row *row, void *ctx)
 		0)
 		return 0;
 	tell(&told, j);
-	/* What a budget ended goes on: its replies are on record. Tests that
-	 * could not be run, or left nothing to mend, may be able to by now. */
-	if (strcmp(told.m.verdict, "budget") == 0 ||
-	    (kind == KIND_BASELINE && is_no_use(r, &told))) {
+	if (goes_on(r, t, &told)) {
 		t->reopened = true;
 		told_clear(&told);
 		json_decref(j);

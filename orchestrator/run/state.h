@@ -69,7 +69,7 @@ struct subtask {
 	enum subtask_state state;
 	unsigned attempts;
 	bool pass;     /* of the built-in model's pass: pass.h */
-	bool reopened; /* a budget had ended it */
+	bool reopened; /* it had ended and is to go on: resume.c */
 	/* Of them: before the run went on, or not its fault. */
 	unsigned attempts_before;
 	unsigned unbegun; /* of those: no worker of it has said a word */

@@ -92,6 +92,20 @@ store_reply_find(struct store *s, const char *subtask,
 	return r;
 }
 
+bool
+store_request_failed(struct store *s, const char *subtask)
+{
+	sqlite3_stmt *st = store_prepare(s,
+	    "SELECT status<>'ok' FROM exchange WHERE subtask=?"
+	    " ORDER BY id DESC LIMIT 1",
+	    "s", subtask);
+	bool failed = st != NULL && sqlite3_step(st) == SQLITE_ROW &&
+	    sqlite3_column_int(st, 0) != 0;
+
+	store_done(s, st);
+	return failed;
+}
+
 void
 store_reply_clear(struct store_reply *r)
 {

@@ -136,6 +136,8 @@ int store_asked(struct store *s, const char *worker, const char *subtask,
     unsigned attempt, unsigned turn, const struct spend *p, struct err *e);
 int store_answered(struct store *s, const char *subtask, unsigned attempt,
     unsigned turn, struct err *e);
+/* Was the last request of the subtask one that got no reply? */
+bool store_request_failed(struct store *s, const char *subtask);
 /* A summary goes: the subtask is to go on. */
 int store_reopen(struct store *s, const char *subtask, struct err *e);
 

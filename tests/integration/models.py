@@ -467,6 +467,49 @@ def raised(box):
             bill(box, s, what)
 
 
+def failed(box):
+    """What the provider's failure ended asks again, and for no more than the
+    one request that failed; so does a run with a hint."""
+    step = call("run_command", command="cat max.sh")
+    bad = {"text": "", "calls": [step], "fault": "html502", "times": 2}
+    look = {"text": "Look.", "calls": [step]}
+    mend = [{"text": "", "calls": [call("edit_file", **FIX)]},
+            finish("fixed", "the comparison")]
+    plan = {"calls": [call("finish", verdict="done", hypotheses=[
+        {"statement": "the comparison", "place": "max.sh:1",
+         "refuted_by": "no"}])]}
+    for what, topology, more, script in (
+            ("attempt", "single", [], [
+                {"match": ".", "turns": [look, bad] + mend}]),
+            ("plan", "hypotheses", [], [
+                {"match": "Plan the search", "turns": [look, bad, plan]},
+                {"match": ".", "turns": [look] + mend}]),
+            ("hypothesis", "hypotheses", [], [
+                {"match": "Plan the search", "turns": [plan]},
+                {"match": ".", "turns": [look, bad] + mend}]),
+            ("hint", "single", ["the sign is the wrong way round"], [
+                {"match": "wrong way round", "turns": [look] + mend},
+                {"match": ".", "turns": [look, dict(bad, times=4)]}])):
+        repo = box.repo("failed-" + what, lib.SMALL)
+        what += ", failed"
+        with FakeServer({"scripts": script}, key=KEY) as s:
+            settings(box, s)
+            path = os.path.join(box.home, ".config/foray/settings.json")
+            given = json.loads(lib.read(path))
+            given["providers"]["resp"]["max_retries"] = 1
+            lib.write(path, json.dumps(given))
+            r = box.run(repo, "-t", lib.SMALL_TEST, "-m", MODELS["responses"],
+                        "--no-builtin", "--topology", topology, env=s.env())
+            lib.equal(r.status, 5, what + ": the failure ends it", r)
+            asked = len(s.log())
+            again = box.do("resume", "--json", *more, env=s.env())
+            lib.equal(again.status, 0, what + ": goes on and fixes it", again)
+            lib.check(len(s.log()) > asked, what + ": it asked")
+            bill(box, s, what)
+            lib.equal(box.do("audit", "--verify").status, 0,
+                      what + ": the audit chain holds")
+
+
 def overrun(box):
     """Replies that are thrown away are paid for, too: no limit is passed by
     more than one request."""
@@ -569,7 +612,7 @@ def memory(box):
 ALL = (sessions, fleets, tls, canary, refused_key, no_server, nonsense,
        budget_usd,
        budget_tokens, replayed, resumed, effects, wordless, reviewed, raised,
-       overrun, memory)
+       failed, overrun, memory)
 QUICK = [one for one in ALL
          if one not in (fleets, budget_tokens, raised, overrun)]
 
