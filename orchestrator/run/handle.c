@@ -59,6 +59,7 @@ on_ready(struct run *r, struct worker *w, const struct msg *m)
 	if (!again) {
 		w->ready = true;
 		hosts_began(w->host);
+		r->local_began |= host_address(w->host) == NULL;
 		lease_ready(&w->lease,
 		    limits_call_ms(&r->profile,
 			t->kind == KIND_BASELINE || t->kind == KIND_CONFIRM),

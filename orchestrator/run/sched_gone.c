@@ -100,6 +100,17 @@ failed_there(struct run *r, struct worker *w, bool sure, const char *why)
 	return elsewhere;
 }
 
+/* Where workers have come up before, one whose sandbox could not be made is
+ * lost as any other; where none has, no other will. */
+static bool
+may_try_again(const struct run *r, const struct worker *w)
+{
+	const struct subtask *t = w->subtask;
+
+	return host_address(w->host) != NULL ||
+	    (r->local_began && t->attempts - t->attempts_before < MAX_ATTEMPTS);
+}
+
 void
 sched_worker_exit(
     struct run *r, struct worker *w, const struct msg_worker_exit *m)
@@ -123,7 +134,7 @@ sched_worker_exit(
 		elsewhere = failed_there(r, w, sandbox,
 		    msg_str(m->detail)[0] != '\0' ? m->detail : m->reason);
 	}
-	if (sandbox && !elsewhere && host_address(w->host) == NULL) {
+	if (sandbox && !elsewhere && !may_try_again(r, w)) {
 		run_end(r, EXIT_SANDBOX, "error",
 		    "the sandbox can't be set up here: %s (foray doctor says "
 		    "what to do)",

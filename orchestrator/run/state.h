@@ -200,9 +200,10 @@ struct run {
 	json_t *saved;
 	struct strv saved_checks, saved_protect, saved_unprotect;
 	struct strv saved_allow;
-	bool loading; /* what is told was told before */
-	bool planned; /* there is, or was, a plan */
-	bool no_more; /* a budget is spent: start nothing new */
+	bool loading;     /* what is told was told before */
+	bool planned;     /* there is, or was, a plan */
+	bool local_began; /* a worker of this machine was READY */
+	bool no_more;     /* a budget is spent: start nothing new */
 	int interrupts;
 	uint64_t refused;       /* messages of workers, by handle.c */
 	uint64_t wanted, slots; /* as was told last: wanted.h */

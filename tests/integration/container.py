@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import platform
+import shutil
 import signal
 import struct
 import subprocess
@@ -534,6 +535,37 @@ WORDS = {
 }
 
 
+def bwrap_once(p):
+    """A sandbox that can't be made in mid-run ends no run; when none can be
+    made any more it does. (A spare may take the first failure.)"""
+    place, armed = os.path.join(p.box.dir, "once"), None
+    for times, status in ((2, 0), (99, 4)):
+        armed = os.path.join(place, "armed%d" % times)
+        lib.write(os.path.join(place, "bwrap"), """#!/bin/sh
+if [ -s %s ]; then
+    sed -i 1d %s
+    echo "bwrap: Can't bind mount /x on /newroot/x: Device busy" >&2
+    exit 1
+fi
+exec %s "$@"
+""" % (armed, armed, shutil.which("bwrap")))
+        lib.write(armed, "")
+        os.chmod(armed, 0o666)
+        os.chmod(place, 0o777)
+        p.box.own()
+        live = p.box.start(p.repo, "-t", "sleep 2; " + lib.SMALL_TEST,
+                           env={"PATH": place + ":" + p.box.env["PATH"]})
+        lib.check(live.wait_event("worker_started", 30), "once: it starts")
+        with open(armed, "w", encoding="utf-8") as f:
+            f.write("no\n" * times)
+        r = live.wait(90)
+        p.check(r.status == status, "a sandbox that can't be made %d times: "
+                "%d" % (times, status), r)
+        gone = [e for e in r.all("worker_gone") if e["reason"] == "sandbox"]
+        p.check(len(gone) in ((1, 2) if times == 2 else range(3, 9)),
+                "%d times: told" % times, gone)
+
+
 def bwrap_says(p):
     for case, (words, named) in sorted(WORDS.items()):
         place = os.path.join(p.box.dir, case)
@@ -641,7 +673,7 @@ def switched_off(p):
 
 PARTS = (refused, fixed, compiled, verified, files, live, reach, tools,
          leftovers, kills, kills_in_turn, no_wall, weaker_host, bwrap_says,
-         masked, one_uid, switched_off)
+         bwrap_once, masked, one_uid, switched_off)
 
 if platform.machine() not in NUMBERS:
     lib.skip("no numbers of system calls for " + platform.machine())
