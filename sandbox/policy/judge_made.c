@@ -315,7 +315,4 @@ piece_unlisted(
 	prog = program_find(name, n > 1 ? w[1].text : NULL);
 	if (prog == NULL && p->j->rules->blocks_edits)
 		unknown(p, w, n);
-	if ((prog == NULL || prog->operands == NULL) &&
-	    p->j->rules->blocks_reads)
-		piece_may_read(p, name, w, n);
 }

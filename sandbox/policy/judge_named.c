@@ -31,22 +31,52 @@ is_no_reader(const char *name)
 	return text_is_one_of(name, names, nitems(names));
 }
 
-/* "--exclude .env": it is left out. */
+/* What follows are words, no names. */
+static bool
+is_writer_of_words(const char *name)
+{
+	static const char *const names[] = { ":", "echo", "false", "printf",
+		"true" };
+
+	return text_is_one_of(name, names, nitems(names));
+}
+
+static bool
+has_one_of(const char *option, size_t len, const char *const *parts, size_t n)
+{
+	char copy[64];
+	size_t i;
+
+	if (option[0] != '-' || len >= sizeof copy)
+		return false;
+	memcpy(copy, option, len);
+	copy[len] = '\0';
+	for (i = 0; i < n; i++)
+		if (strstr(copy, parts[i]) != NULL)
+			return true;
+	return false;
+}
+
+/* "--exclude .env": it is left out, or looked at from outside. */
 static bool
 leaves_out(const char *option, size_t len)
 {
 	static const char *const parts[] = { "exclude", "ignore", "skip",
-		"omit", "without", "except" };
-	char copy[64];
+		"omit", "without", "except", "reference" };
 
-	if (len >= sizeof copy)
-		return false;
-	memcpy(copy, option, len);
-	copy[len] = '\0';
-	for (size_t i = 0; copy[0] == '-' && i < nitems(parts); i++)
-		if (strstr(copy, parts[i]) != NULL)
-			return true;
-	return false;
+	return has_one_of(option, len, parts, nitems(parts));
+}
+
+/* "--cacert .env": by its name its value is a file that is read. */
+static bool
+names_a_file(const char *option)
+{
+	static const char *const parts[] = { "file", "config", "cert", "key",
+		"from", "secret", "env", "input" };
+	size_t len = strlen(option);
+
+	return strchr(option, '=') == NULL && !leaves_out(option, len) &&
+	    has_one_of(option, len, parts, nitems(parts));
 }
 
 static void
@@ -55,8 +85,7 @@ may_read(struct piece *p, const struct sh_word *w, const char *from)
 	unsigned how = REACH_RULES;
 	struct sh_word file = *w;
 
-	if ((w->flags & SH_COMPUTED) != 0 || strstr(from, "://") != NULL ||
-	    strchr("!", from[0]) != NULL || strchr(from, '\n') != NULL)
+	if (strchr("!", from[0]) != NULL || strchr(from, '\n') != NULL)
 		return;
 	/* A sentence may be more than a name. */
 	if (strchr(from, ' ') != NULL)
@@ -68,15 +97,40 @@ may_read(struct piece *p, const struct sh_word *w, const char *from)
 	judge_reach(p->j, RULE_READ, how, &file, p->src, p->src_len);
 }
 
-/* A word, and what may be a file's name in it: "--file=F", "-fF", "@F". */
-void
-piece_may_read(
-    struct piece *p, const char *name, const struct sh_word *w, size_t n)
+/* What may be a file's name in it: "id=a,src=F", "F:/place", "@F", "<F". */
+static void
+parts_may_be_read(struct piece *p, const struct sh_word *w, const char *from)
 {
+	const char *part;
+	size_t n;
+
+	if ((w->flags & SH_COMPUTED) != 0 || strstr(from, "://") != NULL)
+		return;
+	may_read(p, w, from);
+	for (; *from != '\0'; from += n + (from[n] != '\0')) {
+		from += *from == '@' || *from == '<';
+		n = strcspn(from, "=,:");
+		part = judge_keep(p->j, xstrndup(from, n));
+		may_read(p, w, part);
+	}
+}
+
+void
+piece_may_read(struct piece *p, const char *name, const struct sh_word *w,
+    size_t n, bool operands)
+{
+	const struct wrapper *wr = wrapper_find(name, w, n);
+	bool named = false;
 	size_t i, len;
 
-	if (is_no_reader(name) || wrapper_find(name, w, n) != NULL)
+	if (is_writer_of_words(name))
 		return;
+	/* Of a wrapper those before the command: "sops exec-env F ls". */
+	if (wr != NULL)
+		n = wr->sub != NULL && n > 2 + wr->skip ? 2 + wr->skip
+		    : n > 1 + wr->skip                  ? 1 + wr->skip
+							: n;
+	operands &= !is_no_reader(name);
 	for (i = 1; i < n; i++) {
 		const char *s = w[i].text;
 
@@ -85,12 +139,12 @@ piece_may_read(
 			i += s[len] == '\0';
 			continue;
 		}
-		may_read(p, &w[i], s);
-		if (s[len] == '=')
-			may_read(p, &w[i], s + len + 1);
-		if (s[0] == '-' && s[1] != '-' && s[1] != '\0')
-			may_read(p, &w[i], s + 2);
-		if (s[0] == '@')
-			may_read(p, &w[i], s + 1);
+		if (operands || named || s[0] == '@')
+			parts_may_be_read(p, &w[i], s);
+		else if (s[0] == '-' && s[len] == '=')
+			parts_may_be_read(p, &w[i], s + len + 1);
+		if (operands && s[0] == '-' && s[1] != '-' && s[1] != '\0')
+			parts_may_be_read(p, &w[i], s + 2);
+		named = names_a_file(s);
 	}
 }

@@ -76,6 +76,10 @@ view_module(struct view *v, const struct sh_word *name, size_t from)
 	in.prog = program_find(name->text, in.n > 1 ? w[1].text : NULL);
 	if (in.prog != NULL && !is_interpreter(name->text))
 		view_judge(&in);
+	else if (wrapper_find(name->text, w, in.n) != NULL)
+		judge_argv(v->p, w, in.n, false);
+	else if (v->p->j->rules->blocks_reads)
+		piece_may_read(v->p, name->text, w, in.n, true);
 }
 
 /* Commands of sqlite3 that open other files. */
@@ -292,6 +296,7 @@ view_operands(
 	v->fetches |= strcmp(v->prog->name, "curl") != 0;
 	for (i = 0; i < n; i++)
 		operand(v, &w[i], i, n, at[i]);
+	view_search(v, w, n);
 	if (!v->dry)
 		others(v, w, n);
 }

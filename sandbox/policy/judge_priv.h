@@ -198,6 +198,8 @@ struct view {
 	const struct program *prog;
 	bool dry, inplace, scripted, coded, module, recursive, fetches, unnamed;
 	bool writes;            /* its code does, as far as its words tell */
+	bool hidden;            /* it also looks at what is hidden or ignored */
+	bool narrowed, widened; /* at names alone that no rule is against */
 	struct sh_word into;    /* where files are put; none: here */
 	struct finding asks[4]; /* undone by --dry-run */
 	size_t n_asks;
@@ -221,6 +223,10 @@ void view_script(
 /* python -m NAME ..., from the word behind the name */
 void view_module(struct view *v, const struct sh_word *name, size_t from);
 void view_read_at(struct view *v, const struct opt *t);
+
+/* judge_search.c: grep and its like. */
+void view_search_option(struct view *v, const struct opt *t);
+void view_search(struct view *v, const struct sh_word *w, size_t n);
 
 /* judge_code.c: code of interpreters, and the files that it names. */
 void view_code(struct view *v, const struct sh_word *w, size_t at);
@@ -268,10 +274,10 @@ void piece_builds(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);
 /* Does a variable of flags for a compiler let it run something? */
 bool flags_run(const char *name, const char *value);
-/* judge_named.c: a program of which nothing is known may read what it is given.
- */
-void piece_may_read(
-    struct piece *p, const char *name, const struct sh_word *w, size_t n);
+/* judge_named.c: a program may read what it is given, with operands: where
+ * nothing is known of those; else by what its options are called. */
+void piece_may_read(struct piece *p, const char *name, const struct sh_word *w,
+    size_t n, bool operands);
 void piece_unlisted(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);
 

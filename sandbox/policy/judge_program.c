@@ -46,6 +46,16 @@ with_commas(struct piece *p, const char *text, size_t at)
 	free(s);
 }
 
+/* bind -x '"KEYS": COMMAND' */
+static void
+bound(struct piece *p, const char *text, size_t at)
+{
+	const char *s = strstr(text, "\":");
+
+	s = s != NULL ? s + 2 : strchr(text, ':');
+	piece_named(p, s != NULL ? s : text, at);
+}
+
 static void
 option(struct view *v, const struct opt *t)
 {
@@ -61,6 +71,7 @@ option(struct view *v, const struct opt *t)
 	v->recursive |=
 	    (t->kind == OPT_FLAG && (t->letter == 'r' || t->letter == 'R')) ||
 	    text_starts(v->w[t->at].text, "--rec");
+	view_search_option(v, t);
 	if (v->prog->operands != NULL && strcmp(v->prog->operands, "url") == 0)
 		view_fetch_option(v, t);
 	switch (t->kind) {
@@ -80,6 +91,8 @@ option(struct view *v, const struct opt *t)
 		if (t->has_value && (t->value.flags & SH_COMPUTED) == 0) {
 			if (text_starts(t->name, "-wrapper"))
 				with_commas(p, t->value.text, at);
+			else if (strcmp(name, "bind") == 0)
+				bound(p, t->value.text, at);
 			else
 				piece_named(p, t->value.text, at);
 			if (is_editor(v))
@@ -328,10 +341,12 @@ piece_program(struct piece *p, const char *name)
 {
 	struct view v = { .p = p };
 	const struct sh_word *w = p->w + p->off;
+	const size_t n = p->n - p->off;
 	struct sh_word *plain;
+	bool special;
 
 	v.w = w;
-	v.n = p->n - p->off;
+	v.n = n;
 	if (p->shift > 0) {
 		globals(p, name, w, v.n);
 		v.n -= p->shift;
@@ -341,9 +356,13 @@ piece_program(struct piece *p, const char *name)
 		v.w = plain;
 	}
 	interpreter_input(p, name);
-	if (piece_special(p, name, v.w, v.n))
-		return;
+	special = piece_special(p, name, v.w, v.n);
 	v.prog = program_find(name, v.n > 1 ? v.w[1].text : NULL);
+	if (p->j->rules->blocks_reads)
+		piece_may_read(p, name, w, n,
+		    !special && (v.prog == NULL || v.prog->operands == NULL));
+	if (special)
+		return;
 	if (v.prog != NULL)
 		view_judge(&v);
 	piece_unlisted(p, name, v.w, v.n);

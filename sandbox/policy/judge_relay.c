@@ -112,6 +112,8 @@ special_tmux(const struct call *c)
 	for (from = c->n; from == c->n && opts_next(&o, &t);) {
 		if (t.kind == OPT_OPERAND || t.kind == OPT_COMPUTED)
 			from = t.at;
+		else if (t.kind == OPT_POWER_VALUE && t.has_value)
+			judge_read(c->p->j, &t.value, c->p->src, c->p->src_len);
 		else if (t.kind == OPT_SHELL && t.has_value)
 			piece_text(c->p, t.value.text,
 			    (t.value.flags & SH_COMPUTED) != 0, t.value.var,
@@ -145,6 +147,8 @@ special_screen(const struct call *c)
 		remote |= t.letter == 'X';
 		if (t.kind == OPT_RUN && t.has_value)
 			piece_named(c->p, t.value.text, call_place(c, t.at));
+		if (t.kind == OPT_POWER_VALUE && t.has_value)
+			judge_read(c->p->j, &t.value, c->p->src, c->p->src_len);
 		if (t.kind != OPT_OPERAND && t.kind != OPT_COMPUTED)
 			continue;
 		if (!remote) {

@@ -480,7 +480,10 @@ static const struct program programs[] = {
 	    "--remote-header-name=F --etag-save=W --hsts=W --alt-svc=W "
 	    "--ssl-keylog=W K=Q --config=Q D=W "
 	    "--dump-header=W c=W --cookie-jar=W --trace=W --trace-ascii=W "
-	    "--stderr=W --output-dir=U --libcurl=W T=L --upload-file=L H=T X=A d=T b=A e=A u=A "
+	    "--stderr=W --output-dir=U --libcurl=W T=L --upload-file=L H=T X=A d=T b=L e=A u=A "
+	    "--cookie=L --netrc-file=L E=L --cert=L --cacert=L --capath=L "
+	    "--key=L --proxy-cert=L --proxy-key=L --proxy-cacert=L "
+	    "--crlfile=L --pubkey=L "
 	    "F=T m=A w=A x=A r=A A=A --header=T --request=A --data=T "
 	    "--data-ascii=T --data-binary=T --data-urlencode=T --json=T "
 	    "--url-query=T --max-time=A --user=A --form=T --form-string=A "
@@ -530,7 +533,7 @@ static const struct program programs[] = {
 	    "p=A -junitxml=W --junitxml=W --junit-xml=W --log-file=W "
 	    "--basetemp=U --debug=W --report-log=W --resultlog=W "
 	    "--result-log=W --html=W --json-report-file=W "
-	    "--cov-report=A --override-ini=A o=A k=A m=A c=A" },
+	    "--cov-report=A --override-ini=A o=A k=A m=A c=L --config-file=L" },
 	{ "ctest", NULL, NULL,
 	    "O=W --output-log=W --output-junit=W --test-output-size=A S=Q "
 	    "-SP=Q --script=Q j=A --parallel=A R=A E=A L=A I=A C=A D=A M=A "
@@ -548,7 +551,7 @@ static const struct program programs[] = {
 
 	/* of the shell itself */
 	{ "history", NULL, "rw1", "d=A s=F p=F" },
-	{ "bind", NULL, NULL, "x=Q f=Q" },
+	{ "bind", NULL, NULL, "x=R f=Q" },
 	{ "compgen", NULL, NULL, "C=X F=A A=A W=A P=A S=A X=A G=A" },
 	{ "complete", NULL, NULL, "C=X F=A A=A W=A P=A S=A X=A G=A" },
 	{ "enable", NULL, NULL, "f=C" },
