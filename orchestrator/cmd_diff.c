@@ -147,7 +147,7 @@ apply(struct store *s, const char *repo, const char *branch)
 	buf_clear(&why);
 	buf_clear(&b);
 	free(root);
-	if (r < 0 && e.code != ERR_NOTFOUND && e.code != ERR_USAGE) {
+	if (r < 0 && e.code != ERR_USAGE) {
 		log_error("%s", e.text);
 		return EXIT_UNFIXED;
 	}

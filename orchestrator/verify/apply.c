@@ -9,10 +9,13 @@
 #include "common/fdio.h"
 #include "common/log.h"
 #include "common/path.h"
+#include "common/text.h"
 #include "orchestrator/verify/apply.h"
 #include "sandbox/changes.h"
 #include "sandbox/gitrun.h"
 #include "sandbox/policy/guard.h"
+
+#define PATHS_ASKED 64 /* of a patch that does not fit */
 
 char *
 apply_unseen(const char *patch, size_t len)
@@ -122,6 +125,50 @@ apply_is_dirty(const char *snapshot_tree)
 	return dirty;
 }
 
+/* The submodule that holds the path, and that the commit names; yours. NULL: it
+ * is in none. */
+static char *
+module_of(const char *root, const char *index, const char *head, char *path)
+{
+	char *dir = path_dir(path), *line = NULL;
+	bool found = false;
+
+	free(path);
+	if (strcmp(dir, ".") == 0 || strcmp(dir, "/") == 0) {
+		free(dir);
+		return NULL;
+	}
+	if (git(root, index, NULL, 0, &line, NULL, "ls-tree", "--full-tree",
+		head, "--", dir, (char *)NULL) == 0)
+		found = text_starts(line, "160000 ");
+	free(line);
+	return found ? dir : module_of(root, index, head, dir);
+}
+
+/* Why git could not put it there, and what can. */
+static void
+explain(const char *root, const char *index, const char *head,
+    const struct strv *paths, struct err *e)
+{
+	char *module = NULL;
+	size_t i;
+
+	for (i = 0; module == NULL && i < paths->n && i < PATHS_ASKED; i++)
+		module = module_of(root, index, head, xstrdup(paths->v[i]));
+	if (module != NULL)
+		(void)err_set(e, e->code,
+		    "%.300s is in the submodule %.300s, which has commits of "
+		    "its own: no branch out here can hold the fix; `foray "
+		    "apply` without --branch puts it on the tree",
+		    paths->v[i - 1], module);
+	else
+		(void)err_prefix(e,
+		    "the patch was made on the tree with its uncommitted "
+		    "changes and does not fit HEAD; `foray apply` without "
+		    "--branch puts it on the tree");
+	free(module);
+}
+
 int
 apply_branch(const char *root, const char *branch, const char *patch,
     size_t len, const char *subject, struct err *e)
@@ -148,10 +195,7 @@ apply_branch(const char *root, const char *branch, const char *patch,
 		goto out;
 	if ((r = git(root, file, patch, len, NULL, e, "apply", "--cached",
 		 "--whitespace=nowarn", "-", (char *)NULL)) < 0) {
-		(void)err_prefix(e,
-		    "the patch was made on the tree with its "
-		    "uncommitted changes and does not fit "
-		    "HEAD; use --apply");
+		explain(root, file, head, &paths, e);
 		goto out;
 	}
 	if ((r = git(root, file, NULL, 0, &tree, e, "write-tree",

@@ -243,6 +243,29 @@ def submodule(box):
             inner, "dep")
     box.own()
     fixed(box, os.path.join(outer, "dep"), "inside a submodule", top=outer + "/dep")
+    # A fix in the submodule can't be on a branch of what is around it.
+    bug = box.repo("max-origin", {"lib/max.sh": lib.SMALL["max.sh"]})
+    user = box.repo("max-user", {"test.sh": lib.SMALL["test.sh"].replace(
+        "./max.sh", "./dep/sub/lib/max.sh")})
+    box.git(user, "-c", "protocol.file.allow=always", "submodule", "add", "-q",
+            bug, "dep/sub")
+    box.git(user, "commit", "-q", "-m", "submodule")
+    box.own()
+    r = box.run(user, "-t", lib.SMALL_TEST, "-n", "2", "--branch", "fix")
+    lib.equal(r.status, 5, "a branch for a fix in a submodule", r)
+    words = ("dep/sub/lib/max.sh is in the submodule dep/sub, which has "
+             "commits of its own", "`foray apply` without --branch")
+    for said in words:
+        lib.check(said in r.text, said, r)
+    r = box.do("apply", "--branch", "fix")
+    lib.equal(r.status, 1, "apply --branch of it", r)
+    for said in words:
+        lib.check(said in r.text, "apply: " + said, r)
+    lib.equal(box.call(["git", "branch", "--list", "fix"], cwd=user).out, "",
+              "no branch")
+    lib.equal(box.do("apply").status, 0, "apply of it")
+    lib.equal(box.call(["sh", "-c", lib.SMALL_TEST], cwd=user).status, 0,
+              "the tests pass with it")
 
 
 def worktree(box):
