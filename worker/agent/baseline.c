@@ -202,7 +202,7 @@ can_check(struct agent *a, const char *cmd)
 		    "another with -k",
 		    cmd,
 		    x.status == 127 ? "command not found" : "not executable",
-		    last, x.status == 127 ? "Install it" : "chmod +x it");
+		    last, x.status == 127 ? "Install it" : TESTRUN_NO_EXEC);
 		ok = false;
 	}
 	buf_clear(&raw);

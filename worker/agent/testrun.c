@@ -349,8 +349,8 @@ test_command_trouble(const char *command, const struct test_command *c)
 		    name, last);
 	if (c->status == 126)
 		return xasprintf(
-		    "the test command `%s` can't run: not executable (%s). "
-		    "chmod +x it, or run it by its interpreter",
+		    "the test command `%s` can't run: not executable (%s). " TESTRUN_NO_EXEC
+		    ", or give another with -t",
 		    name, last);
 	if (c->status == 128 + 9)
 		return xasprintf(

@@ -43,6 +43,12 @@ void test_run_clear(struct test_run *t);
 bool test_run_failed(const struct test_run *t, const char *name);
 bool test_run_passed(const struct test_run *t, const char *name);
 
+/* What helps where a shell may not execute a file (status 126). A link may lead
+ * to what the sandbox's user can't reach: a venv's python below /root. */
+#define TESTRUN_NO_EXEC \
+	"chmod +x it, or run it by its interpreter; a link, such as the " \
+	"python of a venv, may lead where the sandbox can't go"
+
 /* A sentence on why the command could not run its tests at all, for a person;
  * NULL: it did. Yours. */
 char *test_command_trouble(const char *command, const struct test_command *c);
