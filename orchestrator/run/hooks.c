@@ -153,8 +153,10 @@ took(struct hook_call *c, struct hook_answer *a, int status, uint64_t ms)
 	bool stop = a->stop;
 	json_t *more;
 
-	/* Each time is on record; for a person once is enough. */
-	if (a->warning != NULL && !strv_has(&c->r->hooks->warned, a->warning)) {
+	/* Each time is on record; for a person once is enough. The view shows
+	 * it where there is one. */
+	if (a->warning != NULL && c->r->plain == NULL &&
+	    !strv_has(&c->r->hooks->warned, a->warning)) {
 		log_warn("%s", a->warning);
 		if (c->r->hooks->warned.n < WARNED_MAX)
 			strv_add(&c->r->hooks->warned, a->warning);

@@ -17,6 +17,7 @@
 /* of the failing tests' output */
 #define OUTPUT_LINES 8
 #define PLANNED_SHOWN 8
+#define WARNED_MAX 100
 
 struct plain *
 plain_create(FILE *out)
@@ -36,6 +37,7 @@ plain_free(struct plain *p)
 	plain_clear(p);
 	free(p->who);
 	free(p->doing);
+	strv_clear(&p->warned);
 	free(p);
 }
 
@@ -516,11 +518,18 @@ static void
 on_hook(struct plain *p, const json_t *ev)
 {
 	const char *verdict = str(ev, "verdict");
+	const char *warning = str(ev, "warning");
 
 	if (strcmp(verdict, "deny") == 0)
 		printed(p, ev,
 		    *str(ev, "worker") != '\0' ? str(ev, "worker") : "hook",
 		    "denied (%s hook): %s", str(ev, "on"), str(ev, "reason"));
+	else if (*warning != '\0' && !strv_has(&p->warned, warning)) {
+		/* Each time is on record; for a person once is enough. */
+		printed(p, ev, "hook", "%s", warning);
+		if (p->warned.n < WARNED_MAX)
+			strv_add(&p->warned, warning);
+	}
 }
 
 void

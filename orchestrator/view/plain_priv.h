@@ -2,6 +2,7 @@
 #ifndef ORCHESTRATOR_VIEW_PLAIN_PRIV_H
 #define ORCHESTRATOR_VIEW_PLAIN_PRIV_H
 
+#include "common/strv.h"
 #include "orchestrator/view/plain.h"
 
 /* Between two lines about the same, where none can be rewritten. */
@@ -20,6 +21,7 @@ struct plain {
 	bool again;        /* it said only what goes on */
 	char *who, *doing; /* what goes on, without lines of its own; or NULL */
 	double since;
+	struct strv warned; /* what hooks failed with, once each */
 };
 
 /* A line; what workers said in it is escaped. */

@@ -314,7 +314,11 @@ def failures(b):
                   what + "the audit")
         show = b.box.do("show").out.partition("\nhooks\n")[2].splitlines()
         lib.equal(len(show), len(cases), what + "show has each", show)
+        log = b.box.do("log").out
         for name, _, says in cases:
+            lib.check(says in log, what + name + " in log", log)
+            lib.equal(r.err.count("case-" + name), 1,
+                      what + name + " is said once", r.err)
             lines = [x for x in show if "case-" + name in x]
             lib.check(len(lines) == 1 and says in lines[0] and
                       ("denied: " in lines[0]) == closed,
