@@ -420,13 +420,14 @@ open_run(struct run *r, struct err *e)
 	return 0;
 }
 
-/* What was asked for was wrong, before anything was done: nothing is left that
- * a later command could take for the latest run. */
+/* What was asked for was wrong, or there was no space, before anything was
+ * done: nothing is left that a later command could take for the latest run. */
 static bool
-never_was(const struct run *r)
+never_was(const struct run *r, int rc)
 {
-	return r->exit == EXIT_USAGE && r->o.tool == NULL &&
-	    r->o.resume == NULL && r->next_worker == 0;
+	return (r->exit == EXIT_USAGE ||
+		   (rc == -ENOSPC && r->snap.tree == NULL)) &&
+	    r->o.tool == NULL && r->o.resume == NULL && r->next_worker == 0;
 }
 
 int
@@ -466,7 +467,7 @@ run_main(const struct run_opts *opts, struct tool_result *tool)
 	ret = r.exit;
 	if (r.plain == NULL && r.exit != EXIT_FIXED)
 		log_error("%s", r.why);
-	if (never_was(&r))
+	if (never_was(&r, rc))
 		unused = xstrdup(store_dir(r.store));
 out:
 	clear(&r);

@@ -128,7 +128,7 @@ store_create(struct store **ret, struct err *e)
 {
 	struct store *s = xcalloc(1, sizeof *s);
 	char id[RUN_ID_MAX];
-	char *root = NULL, *sub;
+	char *root = NULL, *sub, *made = NULL;
 	int r;
 
 	s->lock = -1;
@@ -142,6 +142,7 @@ store_create(struct store **ret, struct err *e)
 		r = err_set(e, -errno, "mkdir %s: %s", s->dir, strerror(errno));
 		goto out;
 	}
+	made = xstrdup(s->dir);
 	sub = path_join(s->dir, "sessions");
 	r = path_mkdirs(sub, 0700, e);
 	free(sub);
@@ -158,10 +159,19 @@ store_create(struct store **ret, struct err *e)
 		r = store_set(s, "id", id, e);
 out:
 	free(root);
+	if (r == -ENOSPC || r == -EDQUOT)
+		(void)err_prefix(e,
+		    "free some space, or set XDG_STATE_HOME to a directory on "
+		    "another disk");
 	if (r < 0) {
 		store_close(s);
+		/* No half of a run is left. */
+		if (made != NULL)
+			(void)path_rmtree(made, NULL);
+		free(made);
 		return r;
 	}
+	free(made);
 	*ret = s;
 	return 0;
 }

@@ -29,7 +29,8 @@ struct store;
 /* $XDG_STATE_HOME/foray/runs. Yours. */
 int store_root(char **ret, struct err *e);
 /* A new run's directory (0700) with an empty database; the id is made from the
- * time and a random part: 20261129-154512-0421fa9. */
+ * time and a random part: 20261129-154512-0421fa9. On an error nothing of it is
+ * left. */
 int store_create(struct store **ret, struct err *e);
 /* Open an existing run: a whole id, a unique start of one, or NULL for the
  * latest. ERR_NOTFOUND names what was looked for, and the runs that match. */

@@ -379,15 +379,20 @@ def no_space(box):
     repo = box.repo("large", lib.SMALL)
     lib.write(os.path.join(repo, "large.bin"), os.urandom(6 << 20))
     for what, place, size in (("the cache", box.cache, "4m"),
-                              ("the state", box.state, "96k")):
+                              ("the state", box.state, "4k"),
+                              ("the state", box.state, "96k"),
+                              ("the state", box.state, "160k"),
+                              ("the state", box.state, "300k")):
         before = lib.mounts()
         r = box.call(["unshare", "-m", "sh", "-c",
                       'mount -t tmpfs -o size=%s none "$1" && shift && '
-                      'exec "$@"' % size, "sh", place, box.foray, "run", "-C",
-                      repo, "--json", "-t", lib.SMALL_TEST])
+                      '"$@"; got=$?; "$1" runs >&2; exit $got' % size, "sh",
+                      place, box.foray, "run", "-C", repo, "--json", "-t",
+                      lib.SMALL_TEST])
         lib.check(r.status in (1, 2, 5), what + " is full: status", r)
         lib.check("space" in r.text or "full" in r.text,
                   what + " is full: the message says so", r)
+        lib.check("unreadable" not in r.err, what + " is full: no half", r)
         lib.check("anitizer" not in r.err, what + " is full: no crash", r)
         lib.equal(lib.mounts(), before, what + " is full: no mount is left")
 
