@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "common/num.h"
 #include "orchestrator/run/terminal.h"
+#include "orchestrator/view/plain.h"
 
 struct terminal {
 	struct loop *loop;
@@ -149,7 +150,7 @@ terminal_ask(struct terminal *t, const char *text, uint64_t wait_ms)
 	(void)tcflush(t->fd, TCIFLUSH);
 	t->n = 0;
 	t->busy = true;
-	say(t, "\r\033[K\n");
+	say(t, plain_rewrites() ? "\r\033[K\n" : "\n");
 	say(t, text);
 	say(t, "y: once, r: for this run, n: deny (without an answer in ");
 	say(t, num_fmt_ms(wait_ms, span, sizeof span));

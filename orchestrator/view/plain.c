@@ -19,6 +19,14 @@
 #define PLANNED_SHOWN 8
 #define WARNED_MAX 100
 
+bool
+plain_rewrites(void)
+{
+	const char *kind = getenv("TERM");
+
+	return kind != NULL && *kind != '\0' && strcmp(kind, "dumb") != 0;
+}
+
 struct plain *
 plain_create(FILE *out)
 {
@@ -26,6 +34,7 @@ plain_create(FILE *out)
 
 	p->out = out;
 	p->tty = isatty(fileno(out)) == 1;
+	p->rewrites = p->tty && plain_rewrites();
 	return p;
 }
 

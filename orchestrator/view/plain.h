@@ -13,6 +13,9 @@ struct plain;
 /* Lines go to out (stderr in a run). On a terminal a status line that is
  * rewritten shows what runs; elsewhere a line now and then. */
 struct plain *plain_create(FILE *out);
+/* Can lines be rewritten on the terminal, if there is one? Not where TERM is
+ * "dumb" or not set. */
+bool plain_rewrites(void);
 void plain_free(struct plain *p);
 /* No lines that are rewritten, while something is asked on the terminal. */
 void plain_hold(struct plain *p, bool hold);

@@ -70,7 +70,8 @@ plain_say(struct plain *p, double t, const char *who, const char *what)
 	(void)text_escape(&b, what, strlen(what));
 	plain_clear(p);
 	(void)fprintf(p->out, "%7.2fs  %-9s ", t, who);
-	if (p->tty)
+	/* What a test wrote stays as it is, to be copied. */
+	if (p->tty && !text_starts(what, "| "))
 		put_wrapped(p, buf_str(&b), strlen(who));
 	else
 		(void)fprintf(p->out, "%s\n", buf_str(&b));
@@ -113,7 +114,7 @@ quietly(struct plain *p, double t, const char *who, const char *text)
 
 	if (p->held)
 		return;
-	if (p->tty) {
+	if (p->rewrites) {
 		all = xasprintf("%s%s%s", who, *who != '\0' ? " " : "", text);
 		if (t - p->last >= 0.1)
 			plain_status(p, t, all);

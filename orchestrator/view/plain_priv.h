@@ -11,6 +11,7 @@
 struct plain {
 	FILE *out;
 	bool tty;
+	bool rewrites;     /* it is one where a line can be rewritten */
 	bool status;       /* a status line stands on the screen */
 	double last;       /* time of the last status line, or of its like */
 	bool held;         /* no status line now */

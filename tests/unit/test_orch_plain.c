@@ -154,6 +154,7 @@ test_terminal(void **state unused_arg)
 	size_t n;
 	FILE *f;
 
+	assert_int_equal(setenv("TERM", "xterm", 1), 0);
 	assert_int_equal(openpty(&master, &slave, NULL, NULL, &w), 0);
 	f = fdopen(slave, "w");
 	assert_non_null(f);
@@ -182,6 +183,45 @@ test_terminal(void **state unused_arg)
 	plain_free(p);
 	(void)fclose(f);
 	(void)close(master);
+}
+
+/* What a test wrote is one line as it was one; where no line can be rewritten
+ * none is, and no escape is sent. */
+static void
+test_dumb(void **state unused_arg)
+{
+	static const char *const kinds[] = { "dumb", "" };
+	struct winsize w = { .ws_row = 24, .ws_col = 40 };
+	const char *traced = "| File \"a/directory/with/a/long/name/file.py\", "
+			     "line 7, in a_function_of_it\r\n";
+	char got[8192];
+	struct plain *p;
+	int master, slave;
+	FILE *f;
+
+	for (size_t i = 0; i < nitems(kinds); i++) {
+		assert_int_equal(setenv("TERM", kinds[i], 1), 0);
+		assert_int_equal(openpty(&master, &slave, NULL, NULL, &w), 0);
+		f = fdopen(slave, "w");
+		assert_non_null(f);
+		p = plain_create(f);
+		event(p, "assigned", 2,
+		    "{\"worker\":\"w1\",\"kind\":\"baseline\",\"label\":"
+		    "\"\"}");
+		plain_tick(p, 4);
+		plain_tick(p, 30);
+		event(p, "baseline", 31,
+		    "{\"output\":\"File \\\"a/directory/with/a/long/name/"
+		    "file.py\\\", line 7, in a_function_of_it\\n\"}");
+		(void)fflush(f);
+		read_until(master, got, sizeof got, "a_function_of_it\r\n");
+		assert_non_null(strstr(got, "for 28 s\r\n"));
+		assert_non_null(strstr(got, traced));
+		assert_null(strchr(got, '\033'));
+		plain_free(p);
+		(void)fclose(f);
+		(void)close(master);
+	}
 }
 
 /* How to go on: where it helps, with the run's name; and what else to do. */
@@ -246,6 +286,7 @@ main(void)
 		cmocka_unit_test(test_next),
 		cmocka_unit_test(test_one_edit),
 		cmocka_unit_test(test_terminal),
+		cmocka_unit_test(test_dumb),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
