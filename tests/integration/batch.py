@@ -398,8 +398,9 @@ def with_pytest(box):
     lib.check({1, 14, len(HARM) - 1} <= set(got["passed"]),
               "pytest once: the right ones pass", got)
     if os.path.exists("/usr/bin/pytest"):
-        same(box, "pytest alone", repo, "PYTHONPATH=. pytest -q", edits,
-             lane=None)
+        same(box, "pytest alone", repo, "PYTHONPATH=. pytest -q", edits)
+        same(box, "pytest alone, once", os.path.join(box.src, "pytest-once"),
+             "PYTHONPATH=. pytest -q", edits)
 
 
 ALL = (harm, lies, stops, trees, kinds, names, commands, with_pytest)

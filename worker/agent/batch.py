@@ -343,6 +343,7 @@ class Check:
             import runpy
             runpy._run_module_as_main(self.name, True)
             return
+        main = sys.modules["__main__"]
         path = self.name
         if sys.version_info >= (3, 9):
             path = os.path.abspath(path)

@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "proto/msg.h"
+#include "sandbox/changes.h"
 #include "worker/agent/canary.h"
 #include "worker/agent/control.h"
 #include "worker/agent/reads.h"
@@ -21,11 +22,22 @@
 #define PROTECTED_MAX 4000
 #define FILE_MAX ((size_t)1 << 20)
 
+static bool
+is_code(const char *name)
+{
+	static const char *const suffixes[] = { ".py", ".js", ".cjs", ".mjs",
+		".ts", ".mts", ".jsx", ".tsx" };
+	size_t i;
+
+	for (i = 0; i < nitems(suffixes); i++)
+		if (text_ends(name, suffixes[i]))
+			return true;
+	return false;
+}
+
 bool
 reads_may(const char *patch, size_t len)
 {
-	static const char *const suffixes[] = { ".py", ".js", ".cjs", ".mjs",
-		".ts", ".mts", ".jsx", ".tsx", NULL };
 	static const char *const words[] = { "open", "read", "Path", "path",
 		"walk", "glob", "listdir", "scandir", "linecache", "inspect",
 		"source", "ast", "tokenize", "importlib", "__import__",
@@ -34,21 +46,14 @@ reads_may(const char *patch, size_t len)
 		"io", "pkgutil", "runpy", "compile", "vars(", "globals",
 		"modules", "process", "Function", "cat ", "grep", "sed ", "awk",
 		"load", NULL };
-	const char *end = patch + len, *line, *next;
+	struct strv paths = { 0 };
+	bool code = patch_paths(patch, len, &paths, NULL) < 0;
 	size_t i;
 
-	for (line = patch; line < end; line = next) {
-		next = memchr(line, '\n', (size_t)(end - line));
-		next = next != NULL ? next + 1 : end;
-		if (next - line < 5 || memcmp(line, "+++ ", 4) != 0)
-			continue;
-		for (i = 0; suffixes[i] != NULL; i++) {
-			if (memmem(line, (size_t)(next - line), suffixes[i],
-				strlen(suffixes[i])) != NULL)
-				return canary_adds(patch, len, words);
-		}
-	}
-	return false;
+	for (i = 0; i < paths.n && !code; i++)
+		code = is_code(paths.v[i]);
+	strv_clear(&paths);
+	return code && canary_adds(patch, len, words);
 }
 
 /* Code with something that is tested. What a test gives to the program to read
@@ -58,21 +63,17 @@ is_test(int base_fd, const char *rel)
 {
 	static const char *const given[] = { "fixture", "data", "sample",
 		"example", "input", "golden", NULL };
-	static const char *const suffixes[] = { ".py", ".js", ".cjs", ".mjs",
-		".ts", ".mts", ".jsx", ".tsx", NULL };
 	static const char *const words[] = { "assert", "expect(", "test(",
 		"it(", "def test", NULL };
 	struct buf b;
-	bool yes = false;
+	bool yes;
 	size_t i;
 
 	for (i = 0; given[i] != NULL; i++) {
 		if (strstr(rel, given[i]) != NULL)
 			return false;
 	}
-	for (i = 0; suffixes[i] != NULL && !yes; i++)
-		yes = text_ends(rel, suffixes[i]);
-	if (!yes)
+	if (!is_code(rel))
 		return false;
 	buf_init(&b, FILE_MAX);
 	yes = file_read_at(base_fd, rel, true, &b, NULL) >= 0;
