@@ -6,20 +6,36 @@
  * (Python 3.8 or later), wrapped functions of fs (node). It tells a test that
  * is opened, or named to another process, by code of the program: some frame of
  * the call is in the tree, and neither protected nor installed. What only shows
- * lines of a test (traceback, warnings, logging) does not count. Other
- * languages, and readers that go past these libraries, are not seen.
+ * lines of a test (traceback, warnings, logging) does not count.
+ *
+ * What else opens a test (a process that the program starts, a library of C) is
+ * known by number alone: how often it was opened (opens.h), without what the
+ * watches have seen. Node's own loader is among that, so it says something only
+ * beside the number of the tree before. Tests in other languages are not
+ * watched.
  */
 #ifndef WORKER_AGENT_READS_H
 #define WORKER_AGENT_READS_H
 
 #include "worker/agent/testrun.h"
 
+struct reads {
+	char *seen;        /* the test that the program read; NULL: none */
+	struct strv tests; /* that were watched */
+	unsigned *unseen;  /* of each: how often something else opened it */
+};
+
 /* Does the patch add a line that may read a file in Python or node? Generous:
  * it says whether a run is worth its time. */
 bool reads_may(const char *patch, size_t len);
-/* Run the tests under the watch: the test that was read, below the root; NULL:
- * none, or nothing can be known (no test is Python or JavaScript, no mounts).
- * Yours. */
-char *reads_run(struct agent *a, int base_fd, uint64_t limit_ms);
+/* Run the tests under the watch. All is empty where nothing can be known (no
+ * test is Python or JavaScript, no mounts). */
+void reads_run(
+    struct agent *a, int base_fd, uint64_t limit_ms, struct reads *ret);
+void reads_clear(struct reads *r);
+/* Has something unseen opened a test? */
+bool reads_unseen(const struct reads *r);
+/* A test that was opened so more often than before; NULL: none. */
+const char *reads_more(const struct reads *r, const struct reads *before);
 
 #endif

@@ -14,8 +14,15 @@ for (const p of what.tests) {
   if (s !== undefined) tests.set(`${s.dev} ${s.ino}`, p);
 }
 
+function put(where, line) {
+  const fd = openSync(root + what[where], "a");
+  writeSync(fd, line + "\n");
+  closeSync(fd);
+}
+
 function isProgram(file) {
   if (!file || file.startsWith("node:")) return false;
+  if (/^\[eval\d*\]/.test(file)) return true;
   try {
     if (file.startsWith("file:")) file = fileURLToPath(file);
     file = realpathSync(file);
@@ -38,9 +45,7 @@ function look(found) {
   Error.prepareStackTrace = prepareStackTrace;
   Error.stackTraceLimit = stackTraceLimit;
   if (Array.isArray(frames) && frames.some((f) => isProgram(f.getFileName()))) {
-    const fd = openSync(root + what.mark, "w");
-    writeSync(fd, found);
-    closeSync(fd);
+    put("mark", found);
   }
   looking = false;
 }
@@ -49,7 +54,9 @@ function opened(file) {
   if (looking || typeof file === "number") return undefined;
   try {
     const s = statSync(file);
-    return tests.get(`${s.dev} ${s.ino}`);
+    const found = tests.get(`${s.dev} ${s.ino}`);
+    if (found !== undefined) put("count", what.tests.indexOf(found));
+    return found;
   } catch {
     return undefined;
   }

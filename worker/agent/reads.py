@@ -3,7 +3,8 @@
 # It stands in a directory of its own as sitecustomize.py, where PYTHONPATH makes
 # every Python below one command find it. reads.json beside it names the tree,
 # its tests and all that is protected. A test that is opened, or named to another
-# process, by code of the program leaves a file "mark" in the tree.
+# process, by code of the program leaves a file "mark" in the tree; each time
+# that one is opened here at all its number is put into another, "count".
 #
 # Python 3.8 and later have audit hooks; with less, nothing is seen.
 import os
@@ -27,7 +28,7 @@ def watch():
     fixed = {root + p for p in what["protected"]}
     # Of these a message about the tests shows lines.
     talkers = {m.__file__ for m in (logging, traceback, warnings)}
-    tests = {}
+    tests, numbers = {}, {p: i for i, p in enumerate(what["tests"])}
     for p in what["tests"]:
         try:
             s = stat(root + p)
@@ -36,6 +37,8 @@ def watch():
         tests[s.st_dev, s.st_ino] = p
 
     def is_program(path):
+        if path == "<string>":
+            return sys.argv[:1] == ["-c"]
         if path.startswith("<"):
             return False
         path = os.path.realpath(path)
@@ -52,6 +55,12 @@ def watch():
             frame = frame.f_back
         return False
 
+    def put(where, line):
+        fd = os.open(root + what[where],
+                     os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o644)
+        os.write(fd, line)
+        os.close(fd)
+
     def hook(event, args):
         if event == "open":
             if isinstance(args[0], int) or args[0] is None:
@@ -61,6 +70,8 @@ def watch():
             except (OSError, ValueError, TypeError):
                 return
             found = tests.get((s.st_dev, s.st_ino))
+            if found is not None:
+                put("count", b"%d\n" % numbers[found])
         elif event in SPOKEN:
             text = repr(args)
             found = next((p for p in tests.values()
@@ -69,9 +80,7 @@ def watch():
             return
         if found is None or not who(get_frame().f_back):
             return
-        fd = os.open(root + what["mark"], os.O_CREAT | os.O_WRONLY, 0o644)
-        os.write(fd, found.encode())
-        os.close(fd)
+        put("mark", found.encode() + b"\n")
 
     sys.addaudithook(hook)
 

@@ -21,6 +21,7 @@
 #define COMMAND "reads the command line that started it"
 #define NAMES "names files of the tests"
 #define WATCHES "watches what other code runs"
+#define INTO "looks into other code"
 
 const struct rule signs_rules[] = {
 	{ CODE, GRAVE, "PYTEST_CURRENT_TEST", NULL, ASKS },
@@ -76,6 +77,13 @@ const struct rule signs_rules[] = {
 	{ PY, GRAVE, "co_filename", "?test", CALLS },
 	{ PY, GRAVE, "traceback.extract_stack", NULL, CALLS },
 	{ PY, GRAVE, "traceback.format_stack", NULL, CALLS },
+	{ PY, GRAVE, "co_consts", NULL, INTO },
+	{ PY, GRAVE, "get_instructions", NULL, INTO },
+	{ PY, GRAVE, "dis.Bytecode", NULL, INTO },
+	{ PY, GRAVE, "gc.get_objects", NULL, INTO },
+	{ PY, GRAVE, "gc.get_referrers", NULL, INTO },
+	{ PY, GRAVE, "from gc import", "get_", INTO },
+	{ JS, GRAVE, "getScriptSource", NULL, INTO },
 	{ JS, GRAVE, "new Error().stack", NULL, CALLS },
 	{ JS, GRAVE, ".stack", "?test", CALLS },
 	{ JS, GRAVE, "prepareStackTrace", NULL, CALLS },

@@ -175,16 +175,26 @@ canaries_before(struct verify *v, uint64_t limit, struct canaries *c)
 
 /* On the tree before: is the same read there, too? */
 static char *
-watched_before(struct verify *v, uint64_t limit, const char *read)
+watched_before(struct verify *v, uint64_t limit, const struct reads *with)
 {
-	char *there = reads_run(v->a, v->base_fd, limit), *why = NULL;
+	struct reads before;
+	const char *more;
+	char *why = NULL;
 
-	if (there == NULL)
+	reads_run(v->a, v->base_fd, limit, &before);
+	more = reads_more(with, &before);
+	if (with->seen != NULL && before.seen == NULL)
 		why = xasprintf("it reads %.200s while the tests run, and on "
 				"the tree before it does not: what it answers "
 				"may come from there",
-		    read);
-	free(there);
+		    with->seen);
+	else if (more != NULL)
+		why = xasprintf("something that it starts or loads reads "
+				"%.200s while the tests run, and on the tree "
+				"before nothing does: what it answers may come "
+				"from there",
+		    more);
+	reads_clear(&before);
 	return why;
 }
 
@@ -196,23 +206,26 @@ verify_control(struct verify *v, uint64_t limit, const struct test_run *before,
 	struct canaries c = { 0 };
 	size_t failing = 0, seen = 0;
 	bool doubt = false;
-	char *why, *read = NULL;
+	struct reads r = { 0 };
+	char *why;
+	bool read;
 
 	why = added(v, limit, before, &failing, &doubt);
 	if (why == NULL)
 		seen = canaries(v, limit, before, &c);
 	if (why == NULL && reads_may(task->patch, task->patch_len))
-		read = reads_run(v->a, v->base_fd, limit);
-	if (why == NULL && (doubt || read != NULL || c.files.n > 0) &&
+		reads_run(v->a, v->base_fd, limit, &r);
+	read = r.seen != NULL || reads_unseen(&r);
+	if (why == NULL && (doubt || read || c.files.n > 0) &&
 	    undo(v, &v->left) == 0) {
 		if (doubt)
 			why = added_before(v, limit, failing);
 		if (why == NULL && c.files.n > 0)
 			why = canaries_before(v, limit, &c);
-		if (why == NULL && read != NULL)
-			why = watched_before(v, limit, read);
+		if (why == NULL && read)
+			why = watched_before(v, limit, &r);
 	}
-	free(read);
+	reads_clear(&r);
 	*ret_can_fail = why == NULL && failing + seen > 0;
 	canary_clear(&c);
 	return why;
