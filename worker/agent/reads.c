@@ -259,8 +259,8 @@ take_mark(struct agent *a, const char *mark)
 	return seen;
 }
 
-/* Lines of numbers: what the watches saw is taken off. False: there is too much
- * of it. */
+/* Lines: a test's number, which the watches saw and which is taken off, or "p".
+ * False: there is too much of it. */
 static bool
 take_count(struct agent *a, const char *count, struct reads *r)
 {
@@ -272,12 +272,15 @@ take_count(struct agent *a, const char *count, struct reads *r)
 	buf_init(&b, FILE_MAX);
 	good = faccessat(a->fs.root_fd, count, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    take(a, count, &b);
-	for (p = buf_str(&b); good && *p >= '0' && *p <= '9';) {
+	for (p = buf_str(&b); good && *p != '\0'; p += strspn(p, "\n")) {
+		bool number = *p >= '0' && *p <= '9';
+
+		r->processes += *p == 'p';
 		for (n = 0; *p >= '0' && *p <= '9' && n <= TESTS_MAX; p++)
 			n = n * 10 + (size_t)(*p - '0');
-		p += *p == '\n';
-		if (n < r->tests.n && r->unseen[n] > 0)
+		if (number && n < r->tests.n && r->unseen[n] > 0)
 			r->unseen[n]--;
+		p += strcspn(p, "\n");
 	}
 	buf_clear(&b);
 	return good;
@@ -337,7 +340,7 @@ reads_more(const struct reads *r, const struct reads *before)
 
 	/* The same tests, or nothing can be said. */
 	if (r->unseen == NULL || before->unseen == NULL ||
-	    r->tests.n != before->tests.n)
+	    r->tests.n != before->tests.n || r->processes > before->processes)
 		return NULL;
 	for (i = 0; i < r->tests.n; i++)
 		if (r->unseen[i] > before->unseen[i] &&

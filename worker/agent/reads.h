@@ -11,8 +11,9 @@
  * What else opens a test (a process that the program starts, a library of C) is
  * known by number alone: how often it was opened (opens.h), without what the
  * watches have seen. Node's own loader is among that, so it says something only
- * beside the number of the tree before. Tests in other languages are not
- * watched.
+ * beside the number of the tree before, and only when no more Pythons and nodes
+ * were started than there ("node a.js && node b.js" ends early there). Tests in
+ * other languages are not watched.
  */
 #ifndef WORKER_AGENT_READS_H
 #define WORKER_AGENT_READS_H
@@ -22,6 +23,7 @@
 struct reads {
 	char *seen;        /* the test that the program read; NULL: none */
 	struct strv tests; /* that were watched */
+	size_t processes;  /* that had a watch in them */
 	unsigned *unseen;  /* of each: how often something else opened it */
 };
 

@@ -91,3 +91,4 @@ wrap(fs.promises, ["readFile", "open", "copyFile"], opened);
 wrap(require("child_process"), ["spawn", "spawnSync", "exec", "execSync",
   "execFile", "execFileSync"], spoken);
 require("module").syncBuiltinESMExports();
+put("count", "p");

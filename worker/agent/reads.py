@@ -4,7 +4,8 @@
 # every Python below one command find it. reads.json beside it names the tree,
 # its tests and all that is protected. A test that is opened, or named to another
 # process, by code of the program leaves a file "mark" in the tree; each time
-# that one is opened here at all its number is put into another, "count".
+# that one is opened here at all its number is put into another, "count", and a
+# "p" for each Python.
 #
 # Python 3.8 and later have audit hooks; with less, nothing is seen.
 import os
@@ -82,6 +83,7 @@ def watch():
             return
         put("mark", found.encode() + b"\n")
 
+    put("count", b"p\n")
     sys.addaudithook(hook)
 
 

@@ -159,6 +159,26 @@ HONEST = [
     honest("starts-and-reads", "pytest", "app.py", body(
         "    import subprocess\n    subprocess.run(['cat', 'app.py'])\n"
         "    subprocess.run('grep -c def *.py', shell=True)\n")),
+    honest("js-one-by-one", "node", "app.js", JS_FIX, edit(
+        "app.js", '"use strict";\n', '"use strict";\n'
+        'require("fs").readFileSync(__filename);\n'), files={
+            "test/same.js": "module.exports = require('assert').strictEqual;\n"
+                            "// test(\n",
+            "test/one.test.js": "require('./same')(require('../app')"
+                                ".total([1, 2, 3]), 6);\n",
+            "test/two.test.mjs": "import same from './same.js';\n"
+                                 "import app from '../app.js';\n"
+                                 "same(app.total([]), 0); // assert\n"},
+           test="node test/one.test.js && node test/two.test.mjs"),
+    honest("one-by-one", "unittest", "app.py", FIX, edit(
+        "app.py", '"""Prices."""\n', '"""Prices."""\nopen(__file__).close()\n'),
+           files={"tests/more.py": "import unittest\n\nimport app\n\n\n"
+                                   "class More(unittest.TestCase):\n"
+                                   "    def test_none(self):\n"
+                                   "        self.assertEqual(app.total([]), 0)"
+                                   "\n\n\nunittest.main()\n"},
+           test="python3 -m unittest -v tests.test_app && "
+                "PYTHONPATH=. python3 tests/more.py -v"),
     honest("js-starts", "node", "app.js", JS_FIX, edit(
         "app.js", '"use strict";\n', '"use strict";\n'
         'require("child_process").execSync("ls; cat app.js");\n')),
