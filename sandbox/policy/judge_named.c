@@ -1,6 +1,7 @@
 /*
  * judge_named.c - programs whose operands no table knows: whatever file they
- * are given they read, but for those that are listed here. See judge.h.
+ * are given they read, but for those that are listed here, and a command that
+ * they are given they may run. See judge.h.
  */
 #include "common/compat.h"
 
@@ -146,5 +147,62 @@ piece_may_read(struct piece *p, const char *name, const struct sh_word *w,
 		if (operands && s[0] == '-' && s[1] != '-' && s[1] != '\0')
 			parts_may_be_read(p, &w[i], s + 2);
 		named = names_a_file(s);
+	}
+}
+
+/* Does it begin with that word: "rm", "/bin/rm", "rm -r x", "--cmd=rm x"? What
+ * stands further in a text is said, not done. */
+static bool
+begins_with(const char *text, const char *word)
+{
+	const size_t n = strlen(word);
+	size_t len = strcspn(text, " \t\n;&|"), k;
+
+	if (text[0] == '-' && (k = strcspn(text, "=")) < len) {
+		text += k + 1;
+		len -= k + 1;
+	}
+	return n > 0 && len >= n && strncmp(text + len - n, word, n) == 0 &&
+	    (len == n || text[len - n - 1] == '/');
+}
+
+static bool
+is_given(const struct rule *x, const struct sh_word *w, size_t n)
+{
+	size_t i = 1, k;
+
+	for (k = 0; k < x->words.n && strchr(x->words.v[k], '*') == NULL; k++) {
+		while (i < n && !begins_with(w[i].text, x->words.v[k]))
+			i++;
+		if (i == n)
+			return false;
+	}
+	return k > 0;
+}
+
+void
+piece_may_run(
+    struct piece *p, const char *name, const struct sh_word *w, size_t n)
+{
+	const struct rules *r = p->j->rules;
+	size_t i;
+
+	if (!r->blocks_commands || is_no_reader(name) ||
+	    wrapper_find(name, w, n) != NULL)
+		return;
+	for (i = 0; i < r->n; i++) {
+		const struct rule *x = &r->v[i];
+
+		if (x->about != RULE_COMMAND || x->ruling == RULING_ALLOW ||
+		    x->layer == LAYER_BUILTIN)
+			continue;
+		if (!judge_afford(p->j, n, p->src, p->src_len))
+			return;
+		if (!is_given(x, w, n))
+			continue;
+		piece_found(p, FIND_ASK, UNSPELLED,
+		    "%.60s, which may run what %.60s is against,", name,
+		    x->text);
+		return;
 	}
 }

@@ -278,6 +278,9 @@ bool flags_run(const char *name, const char *value);
  * nothing is known of those; else by what its options are called. */
 void piece_may_read(struct piece *p, const char *name, const struct sh_word *w,
     size_t n, bool operands);
+/* Nothing is known of it: is it given a command that a rule is against? */
+void piece_may_run(
+    struct piece *p, const char *name, const struct sh_word *w, size_t n);
 void piece_unlisted(
     struct piece *p, const char *name, const struct sh_word *w, size_t n);
 

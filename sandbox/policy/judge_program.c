@@ -365,5 +365,7 @@ piece_program(struct piece *p, const char *name)
 		return;
 	if (v.prog != NULL)
 		view_judge(&v);
+	else
+		piece_may_run(p, name, w, n);
 	piece_unlisted(p, name, v.w, v.n);
 }
